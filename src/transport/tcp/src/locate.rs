@@ -34,15 +34,12 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
         return Err(unreadable(&format!("{word} is one word too many; it is tcp [NETDEV or ADDRESS]")));
     }
     let interfaces = net::interfaces();
-    let (netdev, address) = match wanted {
+    let (netdev, address) = match wanted.map(str::to_owned).or_else(default_route) {
         Some(wanted) => match wanted.parse() {
             Ok(address) => owner(&interfaces, address),
-            Err(_) => of_interface(&interfaces, wanted),
+            Err(_) => of_interface(&interfaces, &wanted),
         },
-        None => match default_route() {
-            Some(netdev) => of_interface(&interfaces, &netdev),
-            None => only(&interfaces),
-        },
+        None => only(&interfaces),
     }?;
     Ok(Place { netdev, address })
 }
@@ -95,12 +92,10 @@ fn default_route() -> Option<String> {
 fn route_of_v4(table: &str) -> Option<String> {
     let routes = table.lines().skip(1).filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        let [netdev, "00000000", ..] = words[..] else { return None };
+        let [netdev, "00000000", _, _, _, _, metric, "00000000", ..] = words[..] else { return None };
         // Reject routes have no interface, and loopback leads to no other host.
-        if netdev == "*" || netdev == "lo" {
-            return None;
-        }
-        (words.get(7) == Some(&"00000000")).then_some((words.get(6)?.parse::<u64>().ok()?, netdev.to_owned()))
+        let leads = netdev != "*" && netdev != "lo";
+        leads.then_some((metric.parse::<u64>().ok()?, netdev.to_owned()))
     });
     routes.min().map(|(_, netdev)| netdev)
 }
@@ -108,10 +103,9 @@ fn route_of_v4(table: &str) -> Option<String> {
 fn route_of_v6(table: &str) -> Option<String> {
     let routes = table.lines().filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        let (netdev, metric) = (*words.get(9)?, u64::from_str_radix(words.get(5)?, 16).ok()?);
-        let default =
-            words.first().is_some_and(|to| to.bytes().all(|digit| digit == b'0')) && words.get(1) == Some(&"00");
-        (default && netdev != "lo").then_some((metric, netdev.to_owned()))
+        let [to, "00", _, _, _, metric, _, _, _, netdev, ..] = words[..] else { return None };
+        let is_default = to.bytes().all(|digit| digit == b'0');
+        (is_default && netdev != "lo").then_some((u64::from_str_radix(metric, 16).ok()?, netdev.to_owned()))
     });
     routes.min().map(|(_, netdev)| netdev)
 }

@@ -176,11 +176,11 @@ impl Requests {
 
     /// Stores bytes of the current record.
     fn store(&mut self, link: Link<'_>, bytes: &[u8]) -> Executed {
-        let Some(current) = self.current.filter(|current| current.header.has_payload()) else {
+        if self.current.is_none_or(|current| !current.header.has_payload()) {
             return self.advance(link, 0);
-        };
+        }
         if let Some(receiver) = link.conn.base.receiver.datagrams() {
-            self.store_datagram(link, receiver, current, bytes)?;
+            self.store_datagram(link, receiver, bytes)?;
         } else if let Some((offset, len)) = self.incoming.position() {
             store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
                 self.incoming.store(&link, offset, bytes, last)
@@ -190,13 +190,8 @@ impl Requests {
     }
 
     /// Stores bytes of a datagram. Only a complete datagram takes a receive, so no peer can hold one.
-    fn store_datagram(
-        &mut self,
-        link: Link<'_>,
-        receiver: &DatagramReceiver<Tcp>,
-        Current { header, left }: Current,
-        bytes: &[u8],
-    ) -> Executed {
+    fn store_datagram(&mut self, link: Link<'_>, receiver: &DatagramReceiver<Tcp>, bytes: &[u8]) -> Executed {
+        let Some(Current { header, left }) = self.current else { return Ok(()) };
         let (whole, before) = (bytes.len() as u64 == left, !self.datagram.is_empty());
         if before || !whole {
             self.datagram.room(left as usize).map_err(|_| violation())?;
