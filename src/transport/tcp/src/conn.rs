@@ -178,7 +178,7 @@ impl Conn {
             return None;
         }
         // Acknowledge now, or in the next poll without data.
-        if receiving.stream.as_ref().is_some_and(|stream| !stream.acknowledge_early()) {
+        if receiving.stream.as_ref().is_some_and(|stream| !stream.acknowledge(true)) {
             self.device.note(self);
         }
         Some(receiving.had_records)
@@ -221,7 +221,7 @@ impl Conn {
         }
         let _ = self.heard(|_| Ok(()));
         // Otherwise the socket reports when it has room.
-        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge());
+        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge(false));
     }
 
     /// Resumes sending when the socket has room.

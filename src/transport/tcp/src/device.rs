@@ -1,18 +1,17 @@
 //! The shared state of an open adapter: connections, sockets, and the poll.
 //!
 //! # Polling
-//! A program thread that dequeues polls the whole adapter. So does one that waits, until it sleeps on the set of
-//! sockets (epoll). If the program does neither, the progress thread sleeps on the set and polls itself, to serve the
-//! peers of a program that makes no call.
+//! A program thread polls the whole adapter when it dequeues, and when it waits, until it sleeps on the set of sockets
+//! (epoll). If the program does neither, the progress thread sleeps on the set and polls itself.
 //!
 //! An idle poll makes one system call: it reads the expected next socket, or after several reads asks the set, whose
 //! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
 //! same connection last time, because programs tend to use their connections in a fixed order.
 //!
 //! # Deferred work
-//! A connection with an unsent acknowledgement or gathered requests is noted. The next poll without data sends these.
-//! So does a complete poll, a poll after [`STREAK`] polls with data, a thread before it sleeps, and the progress
-//! thread. Work for a thread without locks is deferred to the end of the poll, or to the progress thread.
+//! A connection with an unsent acknowledgement or gathered requests is noted. The next poll without data sends these,
+//! and the kernel's acknowledgement of reports. So does a complete poll, a poll after [`STREAK`] polls with data, a
+//! thread before it sleeps, and the progress thread. Work without locks is deferred to the poll's end or that thread.
 
 use std::io;
 use std::net::SocketAddr;
@@ -305,8 +304,8 @@ impl Device {
             }
         }
         polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
-        if polling.streak == 0 || how == Poll::Complete {
-            self.flush(&mut polling.noted);
+        if (polling.streak == 0 || how == Poll::Complete) && self.is_noted() {
+            self.flush(polling);
         }
     }
 
@@ -336,10 +335,13 @@ impl Device {
     }
 
     /// Records what a connection has received, and determines the one to expect next.
-    #[inline]
+    #[inline(always)]
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, had_records: bool) {
         polling.ordered = polling.ordered.wrapping_add(1);
         polling.last = (conn.number, had_records);
+        if !had_records {
+            self.is_noted.store(true, Ordering::Relaxed);
+        }
         polling.next = match conn.next[usize::from(had_records)].load(Ordering::Relaxed) {
             number if number == conn.number => Some(conn),
             number => self.conn(number),
@@ -349,19 +351,22 @@ impl Device {
     /// If connections are noted, sends their pending data and does deferred work.
     pub fn flush_all(&self) {
         if self.is_noted() {
-            self.flush(&mut self.polling.lock().noted);
+            self.flush(&mut self.polling.lock());
             self.run_deferred();
         }
     }
 
-    fn flush(&self, noted: &mut Vec<Arc<Conn>>) {
-        if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
-            return;
-        }
+    #[inline(never)]
+    fn flush(&self, polling: &mut Polling) {
+        self.is_noted.store(false, Ordering::SeqCst);
         // Connections noted during the loop wait for the next poll.
-        std::mem::swap(noted, &mut *self.noted.lock());
-        for conn in noted.drain(..) {
+        std::mem::swap(&mut polling.noted, &mut *self.noted.lock());
+        for conn in polling.noted.drain(..) {
             conn.flush();
+        }
+        if let (number, false) = polling.last {
+            // Otherwise the kernel acknowledges these reports before the reply to the next request, which delays it.
+            self.conn(number).and_then(|conn| conn.base.sink.lock_tx().map(|tx| tx.acknowledge_reports()));
         }
     }
 

@@ -161,6 +161,11 @@ impl Socket {
         Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
+    /// Sends the kernel's acknowledgement, unless it was sent.
+    pub fn acknowledge(&self) {
+        self.set_option(libc::IPPROTO_TCP, libc::TCP_QUICKACK, 2);
+    }
+
     pub fn shut_down(&self, how: Shutdown) {
         let _ = net::shutdown(&self.fd, how);
     }

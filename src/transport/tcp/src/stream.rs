@@ -288,15 +288,11 @@ impl Stream {
         sender.send()
     }
 
-    /// Acknowledges handled requests, if any. Returns `false` if the socket has no room.
-    pub fn acknowledge(&self) -> bool {
-        self.owed() == 0 || !matches!(self.report(), Err(NotSent::Busy))
-    }
-
-    /// Acknowledges before the program's next message if the peer may soon wait. Returns whether all is acknowledged.
-    pub fn acknowledge_early(&self) -> bool {
+    /// Acknowledges handled requests; if `early`, only once the peer may soon wait. Returns whether all are acknowledged.
+    pub fn acknowledge(&self, early: bool) -> bool {
         let owed = self.owed();
-        owed == 0 || (owed >= u64::from(self.window() / 4 * 3) && self.acknowledge())
+        let is_due = || !early || owed >= u64::from(self.window() / 4 * 3);
+        owed == 0 || (is_due() && !matches!(self.report(), Err(NotSent::Busy)))
     }
 
     /// Ends the sending direction, and sends `end` to the peer. Afterwards no memory of the program is used. Returns

@@ -160,6 +160,11 @@ impl Tx {
         sent.is_ok()
     }
 
+    /// Sends the kernel's acknowledgement of reports, unless a request contains it.
+    pub fn acknowledge_reports(&self) {
+        self.stream.iter().filter(|_| self.requests.is_empty()).for_each(|stream| stream.socket.acknowledge());
+    }
+
     /// Sends requests. Fails if one cannot be executed.
     pub fn pump(&mut self) -> Result<(), Fatal> {
         let Some(stream) = self.stream.take() else { return Ok(()) };
