@@ -50,7 +50,7 @@ const STREAK: u32 = 8;
 const MISSES: [u32; 3] = [0, 7, 24];
 const STEADY: u32 = 64;
 /// Interval at which the progress thread checks for polls of the program. Gathered requests leave within two.
-pub const TICK: Duration = Duration::from_millis(1);
+pub const TICK: Duration = Duration::from_millis(2);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
 /// Maximum number of lingering streams.
