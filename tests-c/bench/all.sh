@@ -38,7 +38,7 @@ if [ "$TCP" = 1 ]; then
 fi
 if [ "$VERBS" = 1 ] && [ "$QUICK" = 0 ]; then
     echo
-    "$here/verbs.sh" "$programs" "$libdir" "$out" || status=1
+    TCP='' "$here/verbs.sh" "$programs" "$libdir" "$out" || status=1
 elif [ "$QUICK" = 0 ]; then
     echo 'Without VERBS=1 nothing ran on an RDMA device.'
 fi
