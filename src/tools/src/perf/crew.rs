@@ -17,8 +17,9 @@ use super::plan::{Plan, Test};
 use super::stream::{self, Part};
 use super::worker::Worker;
 
-/// Reads of memory, or polls, of an RDMA target before it checks for the next turn.
-const READS_PER_CHECK: usize = 10_000;
+/// Reads or polls of an RDMA target before it checks for the next turn, which polls the adapter. For shm, a target that
+/// polls every 5 us always polls.
+const READS_PER_CHECK: usize = 100_000;
 /// [`READS_PER_CHECK`] if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;
 
