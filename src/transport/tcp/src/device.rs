@@ -10,8 +10,8 @@
 //!
 //! # Deferred work
 //! A connection with an unsent acknowledgement or gathered requests is noted. The next poll without data sends these,
-//! and the kernel's acknowledgement of reports. So does a complete poll, a poll after [`STREAK`] polls with data, a
-//! thread before it sleeps, and the progress thread. Work without locks is deferred to the poll's end or that thread.
+//! and the kernel's acknowledgement of the last reports. So do complete polls, and polls after [`STREAK`] polls with
+//! data. Threads send for noted connections before they sleep. Work for a thread without locks is deferred.
 
 use std::io;
 use std::net::SocketAddr;
@@ -70,6 +70,8 @@ struct Polling {
     noted: Vec<Arc<Conn>>,
     /// Number of the last receiving connection, and whether it received more than reports.
     last: (u64, bool),
+    /// Set if only reports arrived last, without a flush since.
+    reports: bool,
     /// The connection expected to receive next.
     next: Option<Arc<Conn>>,
     /// Number of receptions in the expected order.
@@ -244,7 +246,7 @@ impl Device {
         self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Returns whether a thread is polling. A poll that sends much takes longer than a [`TICK`].
+    /// Returns whether a thread is polling. A poll that sends much can take longer than a [`TICK`].
     pub fn is_polled(&self) -> bool {
         self.polling.try_lock().is_none()
     }
@@ -304,7 +306,7 @@ impl Device {
             }
         }
         polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
-        if (polling.streak == 0 || how == Poll::Complete) && self.is_noted() {
+        if (polling.streak == 0 || how == Poll::Complete) && (polling.reports || self.is_noted()) {
             self.flush(polling);
         }
     }
@@ -339,9 +341,7 @@ impl Device {
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, had_records: bool) {
         polling.ordered = polling.ordered.wrapping_add(1);
         polling.last = (conn.number, had_records);
-        if !had_records {
-            self.is_noted.store(true, Ordering::Relaxed);
-        }
+        polling.reports = !had_records;
         polling.next = match conn.next[usize::from(had_records)].load(Ordering::Relaxed) {
             number if number == conn.number => Some(conn),
             number => self.conn(number),
@@ -364,9 +364,9 @@ impl Device {
         for conn in polling.noted.drain(..) {
             conn.flush();
         }
-        if let (number, false) = polling.last {
-            // Otherwise the kernel acknowledges these reports before the reply to the next request, which delays it.
-            self.conn(number).and_then(|conn| conn.base.sink.lock_tx().map(|tx| tx.acknowledge_reports()));
+        // Only once, because a second call would have the opposite effect.
+        if std::mem::take(&mut polling.reports) {
+            self.conn(polling.last.0).and_then(|conn| conn.base.sink.lock_tx().map(|tx| tx.acknowledge_reports()));
         }
     }
 

@@ -34,12 +34,12 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
         return Err(unreadable(&format!("{word} is one word too many; it is tcp [NETDEV or ADDRESS]")));
     }
     let interfaces = net::interfaces();
-    let (netdev, address) = match wanted.map(str::to_owned).or_else(default_route) {
+    let (netdev, address) = match wanted {
         Some(wanted) => match wanted.parse() {
             Ok(address) => owner(&interfaces, address),
-            Err(_) => of_interface(&interfaces, &wanted),
+            Err(_) => of_interface(&interfaces, wanted),
         },
-        None => only(&interfaces),
+        None => default_route().map_or_else(|| only(&interfaces), |netdev| of_interface(&interfaces, &netdev)),
     }?;
     Ok(Place { netdev, address })
 }

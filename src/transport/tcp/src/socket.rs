@@ -161,7 +161,7 @@ impl Socket {
         Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
-    /// Sends the kernel's acknowledgement, unless it was sent.
+    /// Sends the kernel's acknowledgement, which otherwise precedes the next reply.
     pub fn acknowledge(&self) {
         self.set_option(libc::IPPROTO_TCP, libc::TCP_QUICKACK, 2);
     }

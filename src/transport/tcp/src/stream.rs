@@ -288,7 +288,7 @@ impl Stream {
         sender.send()
     }
 
-    /// Acknowledges handled requests; if `early`, only once the peer may soon wait. Returns whether all are acknowledged.
+    /// Acknowledges handled requests. If `early`, only if the peer may soon wait. Returns `false` if some remain.
     pub fn acknowledge(&self, early: bool) -> bool {
         let owed = self.owed();
         let is_due = || !early || owed >= u64::from(self.window() / 4 * 3);

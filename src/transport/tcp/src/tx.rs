@@ -160,7 +160,7 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends the kernel's acknowledgement of reports, unless a request contains it.
+    /// Sends the kernel's acknowledgement of reports, unless requests are outstanding.
     pub fn acknowledge_reports(&self) {
         self.stream.iter().filter(|_| self.requests.is_empty()).for_each(|stream| stream.socket.acknowledge());
     }
