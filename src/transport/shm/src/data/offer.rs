@@ -9,17 +9,21 @@
 //! the message.
 //!
 //! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
-//! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
-//! will notify. The receiver stores the message's last word last. A memcpy through shared memory would be slower: each
-//! cache line travels twice.
+//! first half and reads the second. If the sender is then still copying, the receiver waits up to [`PART_TIME`], because
+//! its program may not poll again soon. Then the state becomes `Awaited`, and the sender will notify. The receiver
+//! stores the message's last word last. A memcpy through shared memory would be slower: each cache line travels twice.
 
+use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use dat_core::transport::RemoteSegment;
 
 use host::word::Word;
 
 const PROGRESS_BITS: u32 = 3;
+/// Maximum wait for the sender's part. Copies of 256 KiB take about as long.
+const PART_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -84,6 +88,14 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.key.store(u64::from(part.zone) << 32 | u64::from(part.target.key), Ordering::Relaxed);
         // SYNC claim: passes the words above to a sender that loads the number.
         self.word.store(word(number, Progress::Open), Ordering::Release);
+    }
+
+    /// Waits while the sender writes its part, for at most [`PART_TIME`].
+    pub fn await_part(&self, number: u64) {
+        let until = Instant::now() + PART_TIME;
+        while self.word.load(Ordering::Relaxed) == word(number, Progress::Taken) && Instant::now() < until {
+            hint::spin_loop();
+        }
     }
 
     /// Returns the result of offer `number`. Withdraws an open offer, or requests a notification.

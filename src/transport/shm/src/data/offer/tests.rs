@@ -30,6 +30,25 @@ fn offer_is_taken_or_withdrawn() {
 }
 
 #[test]
+fn waits_only_while_sender_writes() {
+    let offer = Offer::<AtomicU64>::default();
+    // On a busy machine, any call can take this long, but not each of them.
+    let waits = || {
+        (0..50).all(|_| {
+            let start = Instant::now();
+            offer.await_part(1);
+            start.elapsed() >= PART_TIME
+        })
+    };
+    offer.make(1, &part(1));
+    assert!(!waits(), "the offer is open");
+    assert!(offer.take(1));
+    assert!(waits(), "the sender writes");
+    assert!(!offer.finish(1, true));
+    assert!(!waits(), "the part is written");
+}
+
+#[test]
 fn resolves_any_word_of_sender() {
     for state in 0..1 << PROGRESS_BITS {
         for number in [0, 1, 2] {

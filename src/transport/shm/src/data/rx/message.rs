@@ -97,6 +97,7 @@ impl Arriving {
                 return Err(Halt::Wait);
             }
             if let Some(to) = fetching.offered {
+                end.offered().await_part(self.offered);
                 match end.offered().resolve(self.offered) {
                     Answer::Awaited => return Err(Halt::Wait),
                     Answer::Written => fetching.offset = to,
