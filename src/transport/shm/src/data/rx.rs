@@ -35,7 +35,8 @@ mod extended;
 mod message;
 mod response;
 
-/// Number of slots released together while more records follow, because the peer may be polling that cache line.
+/// Number of slots released together while more records follow, because the peer may be polling that cache line. Records
+/// of [`SHARED_MIN`] bytes are released at once, because the next one takes long.
 const RELEASE: u64 = 16;
 
 /// Maximum number of records per turn.
@@ -356,7 +357,7 @@ impl Turn<'_> {
             }
             report.add(view.flags, view.credit);
             ring.skip(&view);
-            if ring.unreleased() >= RELEASE {
+            if ring.unreleased() >= RELEASE || view.aux >= SHARED_MIN {
                 self.end.set_taken(responses, ring.release());
             }
             left -= 1;
