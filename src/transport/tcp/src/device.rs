@@ -364,7 +364,6 @@ impl Device {
         for conn in polling.noted.drain(..) {
             conn.flush();
         }
-        // Only once, because a second call would have the opposite effect.
         if std::mem::take(&mut polling.reports) {
             self.conn(polling.last.0).and_then(|conn| conn.base.sink.lock_tx().map(|tx| tx.acknowledge_reports()));
         }

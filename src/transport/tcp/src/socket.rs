@@ -161,7 +161,7 @@ impl Socket {
         Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
-    /// Sends the kernel's acknowledgement, which otherwise precedes the next reply.
+    /// Sends the kernel's acknowledgement, which otherwise precedes the next reply. A second call reverses the effect.
     pub fn acknowledge(&self) {
         self.set_option(libc::IPPROTO_TCP, libc::TCP_QUICKACK, 2);
     }

@@ -92,7 +92,7 @@ pub struct Stream {
     /// Access context of this end for registered memory.
     pub own: AccessContext,
     /// Handled bytes of the peer's requests. Only the thread that has locked the receiving direction changes them.
-    handled: AtomicU64,
+    pub handled: AtomicU64,
     /// Acknowledged bytes. Only a [`Sender`] changes them.
     told: AtomicU64,
     /// Maximum outstanding bytes of the peer's requests.

@@ -160,9 +160,10 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends the kernel's acknowledgement of reports, unless requests are outstanding.
+    /// Sends the kernel's acknowledgement of reports to a peer that has sent requests, unless own ones are outstanding.
     pub fn acknowledge_reports(&self) {
-        self.stream.iter().filter(|_| self.requests.is_empty()).for_each(|stream| stream.socket.acknowledge());
+        let serves = |stream: &&Arc<Stream>| self.requests.is_empty() && stream.handled.load(Ordering::Relaxed) > 0;
+        self.stream.iter().filter(serves).for_each(|stream| stream.socket.acknowledge());
     }
 
     /// Sends requests. Fails if one cannot be executed.
