@@ -92,8 +92,9 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// Waits while the sender writes its part, for at most [`PART_TIME`].
     pub fn await_part(&self, number: u64) {
-        let until = Instant::now() + PART_TIME;
-        while self.word.load(Ordering::Relaxed) == word(number, Progress::Taken) && Instant::now() < until {
+        let writes = || self.word.load(Ordering::Relaxed) == word(number, Progress::Taken);
+        let until = writes().then(|| Instant::now() + PART_TIME);
+        while until.is_some_and(|until| writes() && Instant::now() < until) {
             hint::spin_loop();
         }
     }
