@@ -356,7 +356,7 @@ impl Device {
         }
     }
 
-    #[inline(never)]
+    #[inline(never)] // Polls need its registers.
     fn flush(&self, polling: &mut Polling) {
         self.is_noted.store(false, Ordering::SeqCst);
         // Connections noted during the loop wait for the next poll.
