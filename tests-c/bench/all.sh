@@ -16,9 +16,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 [ $# -eq 4 ] || { sed -n '6,9p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3 fast_path=$4
-: "${XTASK:?is the command that runs src/dev/xtask}" "${QUICK:=0}" "${AGAINST:=}" "${ROWS:=}" "${VERBS:=auto}" "${TCP:=0}"
+: "${XTASK:?is the command that runs src/dev/xtask}" "${QUICK:=0}" "${AGAINST:=}" "${ROWS:=}" "${VERBS:=auto}"
+# For the other scripts, TCP is a network interface.
+tcp=${TCP:-0} TCP=
 
-TCP='' "$here/bench.sh" "$programs" "$libdir" "$out"
+"$here/bench.sh" "$programs" "$libdir" "$out"
 status=$?
 
 if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ROWS" ] && [ "$status" -eq 0 ]; then
@@ -30,7 +32,7 @@ if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ROWS" ] && [ "$status" -eq 0 ]; then
             { print }' "$out/instructions.txt"
 fi
 
-if [ "$TCP" = 1 ]; then
+if [ "$tcp" = 1 ]; then
     for pin in 1 0; do
         echo
         TCP=lo PIN=$pin "$here/bench.sh" "$programs" "$libdir" "$out" || status=1
@@ -38,7 +40,7 @@ if [ "$TCP" = 1 ]; then
 fi
 if [ "$VERBS" = 1 ] && [ "$QUICK" = 0 ]; then
     echo
-    TCP='' "$here/verbs.sh" "$programs" "$libdir" "$out" || status=1
+    "$here/verbs.sh" "$programs" "$libdir" "$out" || status=1
 elif [ "$QUICK" = 0 ]; then
     echo 'Without VERBS=1 nothing ran on an RDMA device.'
 fi
