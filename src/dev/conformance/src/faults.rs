@@ -134,8 +134,7 @@ fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Resu
     let (active, passive) = (Endpoint::create(&ia, &parts, None)?, Endpoint::create(&ia, &parts, None)?);
     receives.resize(300)?;
     srq.resize(200)?;
-    let at =
-        |offset: usize, len: usize| LocalSegment { context: lmr.context, addr: addr + offset as u64, len: len as u64 };
+    let at = |offset: usize, len: usize| local(&lmr, offset, len);
     for cookie in 0..10 {
         srq.post_recv(&[at(0, 64)], cookie)?;
     }
@@ -158,44 +157,7 @@ fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Resu
             _ => return Err(Error::TimeoutExpired),
         }
     }
-    let to = |len: usize| RemoteSegment { addr: addr + LEN as u64, len: len as u64, key: lmr.remote_key };
-    for len in [8, 5000, LEN] {
-        active.post_send(&[at(0, len)], 1, CompletionFlags::DEFAULT)?;
-        succeeds(&receives)?;
-        succeeds(&requests)?;
-        active.post_write(&[at(0, len)], 2, to(len), CompletionFlags::DEFAULT)?;
-        succeeds(&requests)?;
-        active.post_read(&[at(0, len)], 3, to(len), CompletionFlags::DEFAULT)?;
-        succeeds(&requests)?;
-    }
-    if limits.immediate {
-        passive.post_recv(&[at(LEN, LEN)], 3, CompletionFlags::DEFAULT)?;
-        active.post_write_immediate(&[at(0, LEN)], 4, to(LEN), 5, CompletionFlags::DEFAULT)?;
-        succeeds(&receives)?;
-        succeeds(&requests)?;
-    }
-    if limits.atomics {
-        let word = (0..8).find(|at| (addr + LEN as u64 + at) % 8 == 0).unwrap_or(0);
-        let target = RemoteSegment { addr: addr + LEN as u64 + word, ..to(8) };
-        active.post_atomic(&[at(0, 8)], 6, target, Change::Add(1), CompletionFlags::DEFAULT)?;
-        succeeds(&requests)?;
-    }
-    if limits.invalidate && limits.endpoint_windows {
-        let single = Rmr::create(&pz, Scope::Endpoint)?;
-        let flags = CompletionFlags::DEFAULT;
-        let key = passive.post_bind(&single, Some(&lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 7, flags)?;
-        next(&requests)?;
-        passive.post_recv(&[at(LEN, LEN)], 8, flags)?;
-        active.post_send_invalidate(&[at(0, 64)], 9, key, flags)?;
-        succeeds(&receives)?;
-        succeeds(&requests)?;
-        single.free();
-    }
-    if let Some(rmr) = &rmr {
-        let flags = CompletionFlags::DEFAULT;
-        active.post_bind(rmr, Some(&lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 4, flags)?;
-        next(&requests)?;
-    }
+    transfers(&ia, &pz, [&active, &passive], [&receives, &requests], &lmr, rmr.as_ref())?;
     active.disconnect(false)?;
 
     // Frees succeed even without memory.
@@ -210,6 +172,63 @@ fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Resu
     assert_eq!(receives.free(), Ok(()));
     assert_eq!(cno.free(), Ok(()));
     drop(closing);
+    Ok(())
+}
+
+/// Returns a part of `BYTES` as a segment of `lmr`.
+fn local<T: Transport>(lmr: &Lmr<T>, offset: usize, len: usize) -> LocalSegment {
+    LocalSegment { context: lmr.context, addr: lmr.addr() + offset as u64, len: len as u64 }
+}
+
+/// Posts one request of each kind that the adapter supports, and waits for their completions.
+fn transfers<T: Transport>(
+    ia: &Ia<T>,
+    pz: &Arc<Pz<T>>,
+    [active, passive]: [&Arc<Endpoint<T>>; 2],
+    [receives, requests]: [&Arc<Evd<T>>; 2],
+    lmr: &Arc<Lmr<T>>,
+    rmr: Option<&Arc<Rmr<T>>>,
+) -> Result<()> {
+    let (limits, addr) = (ia.attributes(), lmr.addr());
+    let at = |offset: usize, len: usize| local(lmr, offset, len);
+    let to = |len: usize| RemoteSegment { addr: addr + LEN as u64, len: len as u64, key: lmr.remote_key };
+    for len in [8, 5000, LEN] {
+        active.post_send(&[at(0, len)], 1, CompletionFlags::DEFAULT)?;
+        succeeds(receives)?;
+        succeeds(requests)?;
+        active.post_write(&[at(0, len)], 2, to(len), CompletionFlags::DEFAULT)?;
+        succeeds(requests)?;
+        active.post_read(&[at(0, len)], 3, to(len), CompletionFlags::DEFAULT)?;
+        succeeds(requests)?;
+    }
+    if limits.immediate {
+        passive.post_recv(&[at(LEN, LEN)], 3, CompletionFlags::DEFAULT)?;
+        active.post_write_immediate(&[at(0, LEN)], 4, to(LEN), 5, CompletionFlags::DEFAULT)?;
+        succeeds(receives)?;
+        succeeds(requests)?;
+    }
+    if limits.atomics {
+        let word = (0..8).find(|at| (addr + LEN as u64 + at) % 8 == 0).unwrap_or(0);
+        let target = RemoteSegment { addr: addr + LEN as u64 + word, ..to(8) };
+        active.post_atomic(&[at(0, 8)], 6, target, Change::Add(1), CompletionFlags::DEFAULT)?;
+        succeeds(requests)?;
+    }
+    if limits.invalidate && limits.endpoint_windows {
+        let single = Rmr::create(pz, Scope::Endpoint)?;
+        let flags = CompletionFlags::DEFAULT;
+        let key = passive.post_bind(&single, Some(lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 7, flags)?;
+        next(requests)?;
+        passive.post_recv(&[at(LEN, LEN)], 8, flags)?;
+        active.post_send_invalidate(&[at(0, 64)], 9, key, flags)?;
+        succeeds(receives)?;
+        succeeds(requests)?;
+        single.free();
+    }
+    if let Some(rmr) = rmr {
+        let flags = CompletionFlags::DEFAULT;
+        active.post_bind(rmr, Some(lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 4, flags)?;
+        next(requests)?;
+    }
     Ok(())
 }
 

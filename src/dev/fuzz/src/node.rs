@@ -93,42 +93,8 @@ impl Scene {
                     let _ = request.reject(&[]);
                 }
             }
-            11 => {
-                let end = match self.ends.get_mut(usize::from(input.byte()) % MAX_PEERS) {
-                    Some(end) => end,
-                    None => return,
-                };
-                end.1.drain_events(&end.0);
-                match input.byte() % 4 {
-                    0 => {
-                        let _ = end.0.ep.disconnect(input.bit());
-                    }
-                    1 => {
-                        let _ = end.0.ep.reset();
-                    }
-                    _ => {}
-                }
-            }
-            12 if self.ends.len() < MAX_PEERS => {
-                if self.host.is_none() {
-                    self.host =
-                        Some(Host::listen(&victim.directory, &victim.face, PEER_QUALIFIER).expect("a service point"));
-                }
-                let end = self.end(victim);
-                let timeout = Duration::from_millis(200);
-                request(&end.0, &Address::loopback(), PEER_QUALIFIER, Some(timeout), b"hello")
-                    .expect("an endpoint that is free");
-                self.ends.push(end);
-                victim.synchronize();
-                if let Some(host) = &self.host {
-                    if let Ok(Some(peer)) = host.accept() {
-                        if input.byte() < 0xc0 {
-                            let _ = peer.welcome(input.bit());
-                        }
-                        self.peers.push(peer);
-                    }
-                }
-            }
+            11 => self.change_end(input),
+            12 if self.ends.len() < MAX_PEERS => self.connect(victim, input),
             13 => {
                 let at = usize::from(input.byte()) % MAX_PEERS;
                 if at < self.peers.len() {
@@ -144,6 +110,42 @@ impl Scene {
                 for peer in &self.peers {
                     while peer.recv().is_ok_and(|packet| packet.is_some_and(|packet| !packet.is_empty())) {}
                 }
+            }
+        }
+    }
+
+    /// Drains the events of an endpoint, and may disconnect or reset it.
+    fn change_end(&mut self, input: &mut Input<'_>) {
+        let Some((end, ledger)) = self.ends.get_mut(usize::from(input.byte()) % MAX_PEERS) else { return };
+        ledger.drain_events(end);
+        match input.byte() % 4 {
+            0 => {
+                let _ = end.ep.disconnect(input.bit());
+            }
+            1 => {
+                let _ = end.ep.reset();
+            }
+            _ => {}
+        }
+    }
+
+    /// Requests a connection to a listening peer, which may accept it.
+    fn connect(&mut self, victim: &mut Victim, input: &mut Input<'_>) {
+        if self.host.is_none() {
+            self.host = Some(Host::listen(&victim.directory, &victim.face, PEER_QUALIFIER).expect("a service point"));
+        }
+        let end = self.end(victim);
+        let timeout = Duration::from_millis(200);
+        request(&end.0, &Address::loopback(), PEER_QUALIFIER, Some(timeout), b"hello")
+            .expect("an endpoint that is free");
+        self.ends.push(end);
+        victim.synchronize();
+        if let Some(host) = &self.host {
+            if let Ok(Some(peer)) = host.accept() {
+                if input.byte() < 0xc0 {
+                    let _ = peer.welcome(input.bit());
+                }
+                self.peers.push(peer);
             }
         }
     }

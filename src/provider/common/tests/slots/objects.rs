@@ -520,7 +520,13 @@ fn shared_receive_queues_row_by_row() {
     // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.asynch_error_event_data };
     assert_eq!((event.event_number, data.dat_handle, data.reason), (0x08005, srq, 2));
+}
 
+#[test]
+fn endpoints_with_shared_receive_queues_row_by_row() {
+    let setup = Setup::new();
+    let t = setup.table;
+    let (ia, pz, srq) = (setup.ia, setup.pz, setup.srq());
     let (dto, con, mut ep) = (setup.dto_evd, setup.connect_evd, UNTOUCHED);
     let mut attr = attributes();
     attr.max_recv_dtos = DAT_HW_DEFAULT;
