@@ -33,8 +33,7 @@
 #   make derived        writes the files derived from src/interface: include/dat, include/dat2, lists for tests-c,
 #                       parameters and return values in manual pages; and the files derived from the arguments of the
 #                       tools: their manual pages and completions
-#   make limits         compares the size of the project with tests-c/limits.txt; WRITE=1 lowers limits of values that
-#                       fell, and adds rows for new crates
+#   make limits         compares the sources with tests-c/limits.txt, and prints phrases to avoid
 #   make notices        writes LICENSE-THIRD-PARTY: the notices of the crates in the libraries and tools
 #   make deny           checks all crates with cargo-deny: the rules of deny.toml, and known vulnerabilities
 #   make rust-oldest    checks libraries and tools with the oldest supported compiler; rustup downloads it into target
@@ -277,7 +276,7 @@ derived:
 	$(CARGO) run --quiet --locked -p dat-derived
 
 limits: xtask
-	@$(XTASK) limits $(if $(WRITE),--write)
+	@$(XTASK) limits
 
 notices:
 	packaging/crates.py notices

@@ -33,12 +33,10 @@ enum Command {
     Suite(Box<suite::Args>),
     /// Fails if a library is older than a source file from which it was built.
     Fresh(fresh::Args),
-    /// Compares the size of the project with tests-c/limits.txt; prints TAP.
-    Limits(limits::Args),
+    /// Compares the sources with tests-c/limits.txt, and lists the phrases to avoid; prints TAP.
+    Limits,
     /// Reads the description of a chart, and writes it as SVG.
     Chart,
-    /// Lists the phrases of tests-c/style/phrases.txt and the long sentences in comments and pages.
-    Phrases(limits::style::Args),
 }
 
 fn root() -> PathBuf {
@@ -52,9 +50,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Suite(args) => suite::run(*args),
         Command::Fresh(args) => fresh::run(&args),
-        Command::Limits(args) => limits::run(&args),
+        Command::Limits => limits::run(),
         Command::Chart => chart::run(),
-        Command::Phrases(args) => limits::style::list(&args),
     });
     match result {
         Ok(true) => ExitCode::SUCCESS,
