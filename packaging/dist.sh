@@ -30,7 +30,7 @@ mkdir .cargo
     exit 1
 }
 # Crates only for Windows are half of all bytes. cargo reads only their manifests.
-for crate in vendor/windows* vendor/winapi*; do
+for crate in vendor/windows*; do
     find "$crate" -mindepth 1 -maxdepth 1 ! -name Cargo.toml ! -name .cargo-checksum.json -exec rm -r {} +
     mkdir "$crate/src"
     : >"$crate/src/lib.rs"

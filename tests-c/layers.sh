@@ -154,6 +154,17 @@ have_reasons()
     ! grep . "$work/missing"
 }
 
+# In both lock files, rdma-sys uses the crate that replaces bindgen 0.59. If a later rdma-sys asks for a newer bindgen, that
+# crate is superfluous.
+needs_bindgen()
+{
+    for lock in Cargo.lock src/dev/fuzz/libfuzzer/Cargo.lock; do
+        awk -v RS= '/name = "rdma-sys"/ && /"bindgen 0\.59\.99"/ { found = 1 } END { exit !found }' "$lock" || echo "$lock:" \
+            'rdma-sys does not use src/transport/verbs/bindgen: remove this crate, and [patch.crates-io] in both manifests'
+    done >"$work/missing"
+    ! grep . "$work/missing"
+}
+
 # docs/performance.md contains the numbers of tests-c/perf/instructions.txt, with commas at thousands.
 has_instructions()
 {
@@ -212,6 +223,7 @@ ok 'src/host/src/lib.rs: its table has all modules' lists_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
 ok 'src/README.md: the crates keep to the folders of its table' keep_to_folders
 ok 'each dependency has its reason beside it' have_reasons
+ok 'rdma-sys needs the crate that replaces bindgen 0.59' needs_bindgen
 ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
 ok 'packaging has the libraries and links of packaging/libraries.txt' have_libraries
 echo "1..$number"

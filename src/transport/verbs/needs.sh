@@ -4,7 +4,7 @@
 # needs.sh - prints the missing Debian packages for building this crate, one per line.
 #
 # rdma-sys finds the two libraries with pkg-config, and parses their headers with the newest libclang, or with the one in
-# $LIBCLANG_PATH. libclang needs its compiler's headers, and must be older than version 16.
+# $LIBCLANG_PATH. libclang needs its compiler's headers.
 set -u
 
 exists()
@@ -12,15 +12,12 @@ exists()
     [ -e "$1" ]
 }
 
-# finds DEPTH DIRECTORY...: searches for libclang in the directories up to that depth. Sets $newest to the highest
-# version in the names of the files, if any.
+# finds DEPTH DIRECTORY...: searches for libclang in the directories up to that depth.
 finds()
 {
     depth=$1
     shift
-    found=$(find -H "$@" -maxdepth "$depth" \( -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' \) 2>/dev/null)
-    newest=$(echo "$found" | sed -n 's/.*libclang-\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
-    [ -n "$found" ]
+    find -H "$@" -maxdepth "$depth" \( -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' \) 2>/dev/null | grep -q .
 }
 
 libclang()
@@ -45,9 +42,5 @@ else
     exists /usr/include/infiniband/verbs.h || echo libibverbs-dev
     exists /usr/include/rdma/rdma_cma.h || echo librdmacm-dev
 fi
-if ! libclang; then
-    echo libclang-dev
-elif [ "${newest:-0}" -ge 16 ]; then
-    echo libclang-14-dev
-fi
+libclang || echo libclang-dev
 exit 0
