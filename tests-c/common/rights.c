@@ -1,12 +1,24 @@
 #define _GNU_SOURCE
 #include "rights.h"
 
+#include "env.h"
 #include "peer.h"
+#include "provider.h"
 
+#include <dlfcn.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+bool become_user(uid_t id)
+{
+    const char *provider = provider_of(env_ia());
+
+    must(provider == NULL || dlopen(provider, RTLD_NOW) != NULL, "%s: not loaded", provider);
+    return setgroups(0, NULL) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
+}
 
 void drop_ptrace(void)
 {

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "common/exchange.h"
 #include "common/place.h"
+#include "common/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,7 +110,7 @@ static bool enter(int what)
     int status;
     pid_t child;
 
-    if ((what & OTHER_USER) != 0 && setresuid(65534, 65534, 65534) != 0)
+    if ((what & OTHER_USER) != 0 && !become_user(65534))
         return false;
     if (unshare(what & ~0xff) != 0)
         return false;

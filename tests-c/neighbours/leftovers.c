@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 #include "common/place.h"
+#include "common/rights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static int masked(struct link *up)
     unsigned id = 0;
 
     must(LINK_RECV(up, mask) && LINK_RECV(up, id), "the other process is gone");
-    must(id == 0 || (setgid(id) == 0 && setuid(id) == 0), "another user");
+    must(id == 0 || become_user(id), "another user");
     umask((mode_t)mask);
     fx_open(&fx);
     must((umask(0) & 0777) == (mode_t)mask, "the umask has changed");
@@ -56,7 +57,7 @@ static int unmasked(struct link *up)
     unsigned id = 0;
 
     must(LINK_RECV(up, id), "the other process is gone");
-    must(id == 0 || (setgid(id) == 0 && setuid(id) == 0), "another user");
+    must(id == 0 || become_user(id), "another user");
     fx_open(&fx);
     side_make(&s, &fx, NULL);
     must(link_say(up, "open") && LINK_RECV(up, qual), "the other process is gone");

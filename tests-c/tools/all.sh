@@ -13,13 +13,17 @@ export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 BIN=$(cd "${BIN:-$here/../../target/bin}" && pwd) || exit 2
 LIB=$(cd "${LIB:-$here/../../target/lib}" && pwd) || exit 2
+copies=$(mktemp -d) || exit 2
+chmod 755 "$copies"
+trap 'rm -rf "$copies"' EXIT
+trap 'exit 2' HUP INT TERM
+. "$here/../common/reach.sh"
+reach "$copies" || exit 2
 LD_LIBRARY_PATH=$LIB
 export BIN LIB LD_LIBRARY_PATH
 unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG NO_COLOR CLICOLOR CLICOLOR_FORCE
 
-out=$(mktemp) || exit 2
-trap 'rm -f "$out"' EXIT
-trap 'exit 2' HUP INT TERM
+out=$copies/out
 if [ $# -eq 0 ]; then
     for script in "$here"/*.sh; do
         [ "$script" = "$here/all.sh" ] || set -- "$@" "$(basename "$script" .sh)"

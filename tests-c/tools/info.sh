@@ -436,8 +436,7 @@ fi
 # ---- Without privileges ----
 
 unset DAT_OVERRIDE
-if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups test -x "$info" &&
-    setpriv --reuid=65534 --clear-groups test -r "$LIB/libdat.so.1"; then
+if [ "$(id -u)" -eq 0 ]; then
     printf '%s\n' "$shm" >"$work/dat.conf"
     chmod 644 "$work/dat.conf"
     nobody() { setpriv --reuid=65534 --clear-groups env DAT_OVERRIDE="$work/dat.conf" "$info" "$@" >"$work/out" 2>&1; }
@@ -472,7 +471,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && setpriv --reuid=6553
     nobody --explain
     ok 'another user: a file that they may not read' says 'Permission denied' '#unreadable-configuration'
 else
-    skip 'another user' 'not root, or no other user may read these directories'
+    skip 'another user' 'not root'
 fi
 
 echo "1..$number"

@@ -153,8 +153,6 @@ another_user()
 if [ "$(id -u)" -ne 0 ]; then
     conf /
     ok 'the directory of another user: nobody' shows 'p == {}'
-elif ! setpriv --reuid=65534 --clear-groups test -x "$BIN/dat-ping" -a -r "$LIB/libdat.so.1" 2>/dev/null; then
-    skip 'root sees the process of another user' 'another user cannot read the tools'
 else
     ok 'root sees the process of another user' another_user
 fi

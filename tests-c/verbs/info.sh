@@ -9,11 +9,9 @@ export LC_ALL NO_COLOR
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG DAT_OVERRIDE
 
 ia=${1:?the name of an adapter}
-info=${BIN:-}/dat-info
 netdev=${ia#verbs-}
-LD_LIBRARY_PATH=${DAT_TEST_LIBDIR:?the directory of the libraries}
-export LD_LIBRARY_PATH
-if [ ! -x "$info" ]; then
+LIB=${DAT_TEST_LIBDIR:?the directory of the libraries}
+if [ ! -x "${BIN:=}/dat-info" ]; then
     echo '1..0 # SKIP BIN does not name the folder of dat-info'
     exit
 fi
@@ -25,6 +23,11 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 . "$(dirname "$0")/../common/tap.sh"
+. "$(dirname "$0")/../common/reach.sh"
+reach "$work"
+info=$BIN/dat-info
+LD_LIBRARY_PATH=$LIB
+export LD_LIBRARY_PATH
 
 # run STATUS COMMAND...: succeeds if the command exits with this status. Its output is in run.out.
 run()
