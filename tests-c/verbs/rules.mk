@@ -1,9 +1,9 @@
 # Programs share adapters.c and traffic.c. interop.sh builds interop.c for two libraries.
-NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c verbs/faulty.c
+NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c verbs/faulty.c verbs/doorbell.c
 
 VERBS_SHARED := $(OUT)/verbs/adapters.o $(OUT)/verbs/traffic.o $(OUT)/srq/srq_common.o
 VERBS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
-	$(filter-out %/adapters.c %/traffic.c %/interop.c %/faulty.c,$(wildcard $(TESTDIR)/verbs/*.c)))
+	$(filter-out %/adapters.c %/traffic.c %/interop.c %/faulty.c %/doorbell.c,$(wildcard $(TESTDIR)/verbs/*.c)))
 
 $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
@@ -24,8 +24,9 @@ else
 NOT_PROGRAMS += verbs/faults.c verbs/refused.c
 endif
 
-# fences.c interposes a function of libc.
-$(OUT)/verbs/fences: LDFLAGS += -rdynamic
+# doorbell.c interposes a function of libc.
+$(OUT)/verbs/fences: $(OUT)/verbs/doorbell.o
+$(OUT)/verbs/fences: LDFLAGS += $(OUT)/verbs/doorbell.o -rdynamic
 
 # ---- Scripts that run the suite on a device ----
 

@@ -4,7 +4,7 @@
 //! reports that must be made without a lock.
 //!
 //! A queue pair has up to [`MAX_INLINE`] bytes of inline data, or none if the device would otherwise shorten the queue.
-//! Sends and writes that fit are sent inline.
+//! Sends and writes that fit are sent inline, unless a fence makes them wait for reads.
 
 use std::net::SocketAddr;
 use std::slice;

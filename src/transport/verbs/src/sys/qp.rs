@@ -133,7 +133,8 @@ impl RawQp {
         if fence {
             flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
-        let inline = if self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
+        // The device copies inline data during the post. A fenced request must carry what earlier reads bring.
+        let inline = if !fence && self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
         let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
