@@ -252,6 +252,57 @@ static void between_processes(void)
     side_free(&s);
 }
 
+/* A fenced read, and for 2.0 a fenced addition, whose source is the destination of a read. */
+static void within_process(void)
+{
+    struct pair p;
+    struct region far, end;
+    int rounds = env_count(3, 1), reads = 0;
+
+    pair_open(&p, &fx, NULL);
+    region_make(&fx, &far, AREA, ALL_AND_ATOMIC);
+    region_make(&fx, &end, AREA, ALL_AND_ATOMIC);
+    for (int i = 0; i < rounds * LENGTHS; i++) {
+        size_t len = lengths[i % LENGTHS] > 0 ? lengths[i % LENGTHS] : AREA;
+        DAT_LMR_TRIPLET to = segment(&end, 0, len);
+        DAT_RMR_TRIPLET from = target(&near, 0, len);
+
+        pattern_fill(far.mem, len, (unsigned)i);
+        memset(near.mem, OLD, len);
+        doorbell_hold();
+        must_rc(post_read(&p.a, &near, 0, len, target(&far, 0, len), 1), DAT_SUCCESS, "dat_ep_post_rdma_read");
+        must_rc(dat_ep_post_rdma_read(p.a.ep, 1, &to, cookie(2), &from, DAT_COMPLETION_BARRIER_FENCE_FLAG), DAT_SUCCESS,
+                "dat_ep_post_rdma_read");
+        doorbell_ring();
+        must(completes(p.a.req, 1) && completes(p.a.req, 2), "a read does not complete in order");
+        reads += pattern_check(end.mem, len, (unsigned)i) < 0;
+    }
+    is_int(reads, rounds * LENGTHS,
+           "dat_ep_post_rdma_read: BARRIER_FENCE: of the bytes of a read, 1 to 262144 bytes: the new bytes");
+#if UDAPL == 20
+    if (supported(ADD, SEND)) {
+        int sums = 0;
+
+        for (int i = 0; i < rounds; i++) {
+            DAT_LMR_TRIPLET to = segment(&end, 0, WORD);
+            DAT_RMR_TRIPLET at = target(&near, 0, WORD);
+
+            *word(&far, 0) = 100 + (DAT_UINT64)i;
+            *word(&near, 0) = 0;
+            doorbell_hold();
+            must_rc(post_read(&p.a, &near, 0, WORD, target(&far, 0, WORD), 1), DAT_SUCCESS, "dat_ep_post_rdma_read");
+            must_rc(dat_ib_post_fetch_and_add(p.a.ep, 1, &to, cookie(2), &at, DAT_COMPLETION_BARRIER_FENCE_FLAG),
+                    DAT_SUCCESS, "dat_ib_post_fetch_and_add");
+            doorbell_ring();
+            must(completes(p.a.req, 1) && completes(p.a.req, 2), "a request does not complete in order");
+            sums += *word(&near, 0) == 101 + (DAT_UINT64)i && *word(&end, 0) == 100 + (DAT_UINT64)i;
+        }
+        is_int(sums, rounds, "dat_ib_post_fetch_and_add: BARRIER_FENCE: to the word of a read: the sum");
+    }
+#endif
+    pair_close(&p);
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "partner", partner }, { NULL, NULL } };
@@ -259,6 +310,7 @@ int main(int argc, char **argv)
     env_init(argc, argv, roles);
     fx_open(&fx);
     between_processes();
+    within_process();
     fx_close(&fx);
     return done_testing();
 }

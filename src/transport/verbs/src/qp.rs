@@ -34,7 +34,7 @@ use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::RawQp;
 use crate::window::Type2Windows;
-use crate::work_queue::{WorkQueue, post};
+use crate::work_queue::{Start, WorkQueue, post};
 
 /// Work request identifiers: core's numbers, with a bit that marks receives.
 pub mod wr {
@@ -219,14 +219,14 @@ impl Qp {
 
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        self.hand_over(&self.recvs, recv.id, None, recv.segments, false)
+        self.hand_over(&self.recvs, recv.id, None, recv.segments, Start::InTurn)
     }
 
     #[inline(always)]
     pub fn post(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         match request.operation {
             Operation::Send { .. } | Operation::Write(_) if !request.fence => {
-                self.hand_over(&self.sends, request.id, Some(&request.operation), request.segments, false)
+                self.hand_over(&self.sends, request.id, Some(&request.operation), request.segments, Start::InTurn)
             }
             _ => self.post_rare(request),
         }
@@ -236,8 +236,8 @@ impl Qp {
     /// the device would fill all of them.
     ///
     /// On Soft-RoCE, an empty read becomes an empty write: if the device repeats an empty read, the peer's device
-    /// checks its target and ends the connection. An iWARP read must have a segment. It needs no fence, because the
-    /// peer handles reads in order; soft-iWARP even rejects the fence.
+    /// checks its target and ends the connection. An iWARP read must have a segment. iWARP has no fence for reads, and
+    /// soft-iWARP rejects it. So a fenced read waits in the backlog: its source can be the memory of an earlier read.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let limits = &self.device.limits;
@@ -249,9 +249,13 @@ impl Qp {
         };
         let iwarp_read = limits.iwarp && matches!(operation, Operation::Read(_));
         let segments = if iwarp_read && segments.is_empty() { NO_BYTE } else { segments };
-        let fence = request.fence && !iwarp_read;
-        self.hand_over(&self.sends, request.id, Some(&operation), segments, fence)?;
-        if fence && limits.soft_roce && self.sends.lock().note_fence() {
+        let start = match request.fence {
+            false => Start::InTurn,
+            true if iwarp_read => Start::Alone,
+            true => Start::Fenced,
+        };
+        self.hand_over(&self.sends, request.id, Some(&operation), segments, start)?;
+        if request.fence && limits.soft_roce && self.sends.lock().note_fence() {
             // The program might not call the library before the request completes.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
@@ -265,17 +269,17 @@ impl Qp {
         id: u64,
         operation: Option<&Operation>,
         segments: &[Segment],
-        fence: bool,
+        start: Start,
     ) -> Result<()> {
         let mut queue = queue.lock();
         if !queue.is_open() {
             // Core flushes this work when the connection ends.
             return Ok(());
         }
-        if queue.is_full() {
-            return queue.wait(id, operation.copied(), segments, fence);
+        if queue.is_full() || (start == Start::Alone && !queue.is_back()) {
+            return queue.wait(id, operation.copied(), segments, start);
         }
-        match post(&self.raw, id, operation, segments, fence) {
+        match post(&self.raw, id, operation, segments, start) {
             Ok(()) => queue.posted(id, operation),
             Err(error) => return Err(refused(queue, error)),
         }

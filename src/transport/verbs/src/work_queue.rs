@@ -49,11 +49,22 @@ impl Refusals {
     }
 }
 
+/// The earlier requests that must have completed before a request starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// None.
+    InTurn,
+    /// Reads and atomic operations, for which the device waits.
+    Fenced,
+    /// All, for which the backlog waits.
+    Alone,
+}
+
 /// Posts a request to the device, or a receive if `operation` is `None`.
 #[inline(always)]
-pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Segment], fence: bool) -> io::Result<()> {
+pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Segment], start: Start) -> io::Result<()> {
     match operation {
-        Some(operation) => raw.post_send(wr::send(id), operation, segments, fence),
+        Some(operation) => raw.post_send(wr::send(id), operation, segments, start == Start::Fenced),
         None => raw.post_recv(wr::recv(id), segments),
     }
 }
@@ -106,8 +117,8 @@ struct Waiting {
     /// `None` for a receive or a bind.
     operation: Option<Operation>,
     segments: Box<[Segment]>,
-    fence: bool,
-    /// The binding of a bind, which waits until all earlier requests have completed.
+    start: Start,
+    /// The binding of a bind.
     bind: Option<Arc<Shown>>,
 }
 
@@ -172,9 +183,9 @@ impl WorkQueue {
     /// Adds work to the backlog.
     #[cold]
     #[inline(never)]
-    pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
+    pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], start: Start) -> Result<()> {
         self.backlog.room(1)?;
-        self.push(Waiting { id, operation, segments: memory::copied(segments)?, fence, bind: None });
+        self.push(Waiting { id, operation, segments: memory::copied(segments)?, start, bind: None });
         Ok(())
     }
 
@@ -201,8 +212,11 @@ impl WorkQueue {
 
     /// Adds a bind, or an unbind without `bind`, to the backlog. [`WorkQueue::room_for_bind`] has made room.
     pub fn wait_with_bind(&mut self, id: u64, bind: Option<Arc<Shown>>, kept: Kept) {
-        let operation = bind.is_none().then(|| Operation::Write(RemoteSegment::default()));
-        self.push(Waiting { id, operation, segments: Box::default(), fence: false, bind });
+        let (operation, start) = match bind {
+            Some(_) => (None, Start::Alone),
+            None => (Some(Operation::Write(RemoteSegment::default())), Start::InTurn),
+        };
+        self.push(Waiting { id, operation, segments: Box::default(), start, bind });
         self.binds.push_back((id, kept));
     }
 
@@ -247,14 +261,13 @@ impl WorkQueue {
     /// Posts work of the backlog. Returns whether the device has rejected such work for the first time.
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
+            if self.backlog.front().is_some_and(|next| next.start == Start::Alone) && !self.is_back() {
+                break;
+            }
             let Some(next) = self.backlog.pop_front() else { break };
             let posted = match &next.bind {
-                Some(_) if !self.is_back() => {
-                    self.backlog.push_front(next);
-                    break;
-                }
                 Some(bind) => bind.post(raw, wr::send(next.id)),
-                None => post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence),
+                None => post(raw, next.id, next.operation.as_ref(), &next.segments, next.start),
             };
             if let Err(error) = posted {
                 self.backlog.push_front(next);
