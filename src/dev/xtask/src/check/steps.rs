@@ -23,9 +23,9 @@ const IWARP: &[(&str, &str)] = &[
     ("RDMA", "siw"),
     (
         "TESTS",
-        "^srq/\\|^ep_modify/\\|^flow/[dr]\\|^flow/fl\\|^flow/or\\|^verbs/faults\\|^verbs/gone\\|^verbs/i\\|^verbs/li\\|^verbs/waiting\\|rust/",
+        "^srq/\\|^ep_modify/\\|^flow/[dr]\\|^flow/f\\|^flow/or\\|^verbs/faults\\|^verbs/gone\\|^verbs/i\\|^verbs/li\\|^verbs/waiting\\|rust/",
     ),
-    ("TESTS_20", "^srq/[cefpqrsw]\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
+    ("TESTS_20", "^srq/[cefpqrsw]\\|^flow/fences\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
 /// Scripts that read headers only.
@@ -80,7 +80,7 @@ const BODIES: &[(&str, Body)] = &[
             c,
             s,
             "API=2.0",
-            "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^faults/exchange\\|^dapl2/programs",
+            "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/fences\\|^flow/rdma\\|^faults/exchange\\|^dapl2/programs",
         )
     }),
     ("instructions", |c, s| measured(c, s, &["measure", "COMPARE=1"])),
