@@ -18,7 +18,7 @@
 #   make check-tcp      runs the C suite over TCP to this host, for 1.2, 2.0 and both together; with TESTS=pattern, only
 #                       for 1.2 and 2.0; IA=tcp-lo
 #   make check-verbs    runs the tests that need an RDMA device, on Soft-RoCE in a virtual machine; RDMA=siw on soft-iWARP;
-#                       RDMA=NETDEV on a device of this machine; TESTS=pattern
+#                       RDMA=NETDEV on a device of this machine; TESTS=pattern; LATE=1 delays requests, as hardware does
 #   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to tests-c/perf/instructions.txt
 #   make bench          compares latency, rates and bandwidth on shm with UCX and with the limits of the machine; prints

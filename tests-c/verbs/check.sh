@@ -18,6 +18,8 @@
 #            TESTS; if that is not set, the tests that differ between the versions or matter most to programs
 #   SCALE    factor for the deadlines in the virtual machine, whose CPUs are emulated (3)
 #   LIMIT    maximum time of the virtual machine, in seconds (3600)
+#   LATE     if set, the device gets requests as late as hardware does, at random times (late_device.c). LATE is the
+#            seed; with LATE=1 the script draws one, and prints it
 #
 # The last line is "N passed, N failed, N skipped". The exit status is 0 if no test failed, and 77 if the virtual
 # machine cannot be started; then a line names what is missing.
@@ -31,7 +33,7 @@ SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/fences\|flow/rdma\|flow/
 SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
 : "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}"
 : "${TESTS_20:=${TESTS:-$SOME_20}}" "${TESTS_BOTH:=${TESTS:-$SOME_BOTH}}" "${TESTS:=.}"
-: "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=rxe}" "${SCALE:=3}" "${LIMIT:=3600}"
+: "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=rxe}" "${SCALE:=3}" "${LIMIT:=3600}" "${LATE:=}"
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd) || exit 2
 : "${RESULTS:=$OUT}" "${SELECTION:=--locked -p dat-verbs}" "${XTASK:=$TARGET/debug/xtask}"
 mkdir -p "$RESULTS" && RESULTS=$(cd "$RESULTS" && pwd) || exit 2
@@ -113,6 +115,7 @@ total()
 # Runs everything on a device of this machine.
 run()
 {
+    [ -z "$LATE" ] || export DAT_TEST_LATE="$LATE" LD_PRELOAD="$OUT/verbs/late_device.so"
     : >"$RESULTS/verbs.suite"
     : >"$RESULTS/verbs.rust"
     # The Rust tests use a single thread, so they run at the same time as the suite of 2.0.
@@ -140,6 +143,11 @@ if [ "${1:-}" = run ]; then
     exit
 fi
 
+if [ "$LATE" = 1 ]; then
+    LATE=$(date +%s)
+    echo "The device is late, with LATE=$LATE."
+fi
+export LATE
 if DAT_TEST_DAPL2=$("$here/dapl2.sh" "$TARGET"); then
     export DAT_TEST_DAPL2
 else
@@ -148,6 +156,7 @@ fi
 programs()
 {
     suite 1.2 -j3 programs && suite 2.0 -j3 programs &&
+        { [ -z "$LATE" ] || suite 1.2 "$OUT/verbs/late_device.so"; } &&
         suite 1.2 both-programs "$OUT/both/linked" "$OUT/both/opened" "$OUT/both/foreign" &&
         { [ -z "$NETWORK" ] || (IA=tcp-lo && suite 1.2 -j3 programs "TESTS=$NETWORK"); }
 }

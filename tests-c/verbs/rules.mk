@@ -1,9 +1,9 @@
 # Programs share adapters.c and traffic.c. interop.sh builds interop.c for two libraries.
-NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c verbs/faulty.c verbs/doorbell.c
+NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c verbs/faulty.c verbs/doorbell.c verbs/late_device.c
 
 VERBS_SHARED := $(OUT)/verbs/adapters.o $(OUT)/verbs/traffic.o $(OUT)/srq/srq_common.o
 VERBS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
-	$(filter-out %/adapters.c %/traffic.c %/interop.c %/faulty.c %/doorbell.c,$(wildcard $(TESTDIR)/verbs/*.c)))
+	$(filter-out %/adapters.c %/traffic.c %/interop.c %/faulty.c %/doorbell.c %/late_device.c,$(wildcard $(TESTDIR)/verbs/*.c)))
 
 $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
@@ -27,6 +27,19 @@ endif
 # doorbell.c interposes a function of libc.
 $(OUT)/verbs/fences: $(OUT)/verbs/doorbell.o
 $(OUT)/verbs/fences: LDFLAGS += $(OUT)/verbs/doorbell.o -rdynamic
+
+# check.sh preloads late_device.so if LATE is set.
+ifeq ($(LATE),)
+NOT_PROGRAMS += verbs/late.c
+endif
+
+$(OUT)/verbs/late.o: $(TESTDIR)/verbs/late_device.h
+$(OUT)/verbs/late: LDFLAGS += -ldl
+
+LATE_SRC := $(TESTDIR)/verbs/late_device.c $(TESTDIR)/common/chance.c
+$(OUT)/verbs/late_device.so: $(LATE_SRC) $(TESTDIR)/verbs/late_device.map $(HEADERS) $(TESTDIR)/verbs/late_device.h
+	@mkdir -p $(@D)
+	$(COMPILE) -shared -fPIC -Wl,--version-script=$(TESTDIR)/verbs/late_device.map -o $@ $(LATE_SRC) -ldl
 
 # ---- Scripts that run the suite on a device ----
 

@@ -54,7 +54,7 @@ fn tools(step: &str) -> &'static [Tool] {
             ("mmdebstrap", "mmdebstrap"),
             ("python3", "python3"),
         ],
-        "verbs" | "iwarp" => {
+        "verbs" | "iwarp" | "late" => {
             &[("qemu-system-x86_64", "qemu-system-x86"), ("modprobe", "kmod"), ("cpio", "cpio"), ("rdma", "iproute2")]
         }
         _ => &[],
@@ -84,7 +84,7 @@ pub fn verbs() -> Vec<String> {
 }
 
 pub fn missing(step: &str) -> Vec<String> {
-    let is_on_a_device = step == "verbs" && !variable("RDMA", "").is_empty();
+    let is_on_a_device = matches!(step, "verbs" | "late") && !variable("RDMA", "").is_empty();
     let tools = tools(step)
         .iter()
         .filter(|(command, _)| !is_on_a_device && !has(command))
@@ -96,7 +96,7 @@ pub fn missing(step: &str) -> Vec<String> {
     if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
         packages.insert("python3-yaml".into());
     }
-    if matches!(step, "verbs" | "iwarp") {
+    if matches!(step, "verbs" | "iwarp" | "late") {
         if !Path::new("/etc/libibverbs.d").is_dir() {
             packages.insert("ibverbs-providers".into());
         }

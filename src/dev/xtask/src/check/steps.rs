@@ -28,6 +28,13 @@ const IWARP: &[(&str, &str)] = &[
     ("TESTS_20", "^srq/[cefpqrsw]\\|^flow/fences\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
+/// Tests of the step `late`: what depends on the order and time of requests.
+const LATE: &[(&str, &str)] = &[
+    ("LATE", "1"),
+    ("TESTS", "^flow/\\|^srq/\\|^rely/\\|^faults/\\|^stress/\\|^verbs/late\\|rust/"),
+    ("TESTS_20", "^flow/fences\\|^v20/"),
+    ("TESTS_BOTH", "flow/rdma"),
+];
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
 /// The status of a script that cannot run here.
@@ -102,6 +109,7 @@ const BODIES: &[(&str, Body)] = &[
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
     ("verbs", |c, s| verbs(c, s, &[])),
     ("iwarp", |c, s| verbs(c, s, IWARP)),
+    ("late", |c, s| verbs(c, s, LATE)),
 ];
 
 pub fn run(context: &Context, step: &Step) -> Result<Results> {
