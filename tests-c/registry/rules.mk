@@ -1,6 +1,6 @@
 # The programs about the registry share scene.c and scene_child.c.
 NOT_PROGRAMS += registry/scene.c registry/scene_child.c \
-	registry/private_host.c registry/private_plugin.c registry/secure_child.c
+	registry/private_host.c registry/private_plugin.c registry/secure_child.c registry/refused.c
 
 # Only 2.0 has the functions that these programs test.
 ifneq ($(API),2.0)
@@ -16,7 +16,7 @@ $(REGISTRY_PROGRAMS): LDFLAGS += $(REGISTRY_SHARED)
 $(REGISTRY_PROGRAMS:%=%.o) $(REGISTRY_SHARED): $(TESTDIR)/registry/scene.h
 
 EXTRA += $(OUT)/registry/private_host $(OUT)/registry/private_plugin.so \
-	$(OUT)/registry/secure_child
+	$(OUT)/registry/secure_child $(OUT)/registry/refused
 
 # A program that is not linked with libdat, and a plug-in that is.
 $(OUT)/registry/private_host: $(TESTDIR)/registry/private_host.c $(OUT)/registry/scene_child.o
@@ -27,6 +27,13 @@ $(OUT)/registry/private_plugin.so: $(TESTDIR)/registry/private_plugin.c \
 		$(TESTDIR)/registry/scene_child.c $(HEADERS) | libs
 	@mkdir -p $(@D)
 	$(COMPILE) -fPIC -shared -o $@ $(filter %.c,$^) -L$(LIB) $(LDAT)
+
+# sandbox.sh runs programs with this one, which has no libdat.
+$(OUT)/registry/refused: $(TESTDIR)/registry/refused.c $(TESTDIR)/registry/refuse.h
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $<
+
+$(OUT)/registry/tcp.o: $(TESTDIR)/registry/refuse.h
 
 # This program opens libdat itself.
 $(OUT)/registry/secure_child: $(TESTDIR)/registry/secure_child.c $(OUT)/registry/scene_child.o

@@ -1,11 +1,13 @@
-/* tcp.c - adapters over TCP: names, instance data, errors and messages. */
+/* tcp.c - adapters over TCP: names, instance data, sandboxes, errors and messages. */
 #define _GNU_SOURCE
 #include "registry/entries.h"
+#include "registry/refuse.h"
 
 #include "common/env.h"
 #include "common/tap.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
@@ -215,6 +217,47 @@ static void in_network(void)
         scene_skip("needs namespaces, and ip of iproute2");
 }
 
+/* ---- Sandboxes that refuse to list the interfaces ---- */
+
+#define ALIASES \
+    LO " && " UP("d0", "p0", "192.0.2.7/24") " && ip address add 192.0.2.8/24 dev d0 label d0:1 && " \
+       "ip address add 198.51.100.7/32 dev d0 && " UP("d1", "p1", "fe80::7/64 nodad") " && " \
+       "ip address add 2001:db8::7/64 nodad dev d1 && ip -6 route add default dev d1"
+#define NO_NETLINK "netlink: Address family not supported by protocol (os error 97)"
+#define NO_LIST    "SIOCGIFCONF: Operation not permitted (os error 1)"
+
+static const struct sandbox {
+    const char *what, *name, *address, *said;
+    int netlink, list;
+} sandboxes[] = {
+    { "loopback", "tcp-lo", "127.0.0.1", NULL, EAFNOSUPPORT, 0 },
+    { "loopback, EPERM", "tcp-lo", "127.0.0.1", NULL, EPERM, 0 },
+    { "an interface", "tcp-d0", "192.0.2.7", NULL, EAFNOSUPPORT, 0 },
+    { "a label", "label", "192.0.2.8", NULL, EAFNOSUPPORT, 0 },
+    { "an address without a label", "second", "198.51.100.7", NULL, EAFNOSUPPORT, 0 },
+    { "an interface with only IPv6", "tcp-d1", "2001:db8::7", NULL, EAFNOSUPPORT, 0 },
+    { "an IPv6 address", "six", "2001:db8::7", NULL, EAFNOSUPPORT, 0 },
+    { "the default route", "tcp", "2001:db8::7", NULL, EAFNOSUPPORT, 0 },
+    { "no such interface", "nowhere", NULL, "there is no network interface nowhere7: ", EAFNOSUPPORT, 0 },
+    { "only the ioctl", "tcp-d0", "192.0.2.7", NULL, 0, EPERM },
+    { "both", "tcp-d0", NULL, "cannot list the IP addresses of this host: " NO_NETLINK ", " NO_LIST, EAFNOSUPPORT, EPERM },
+    { "both, by address", "second", NULL, NO_NETLINK ", " NO_LIST, EAFNOSUPPORT, EPERM },
+    { "both, and IPv6", "tcp-d1", NULL, NO_NETLINK ", " NO_LIST, EAFNOSUPPORT, EPERM },
+};
+enum { SANDBOXES = sizeof sandboxes / sizeof sandboxes[0] };
+
+static void in_sandbox(void)
+{
+    const struct sandbox *in = &sandboxes[atoi(getenv("TCP_SANDBOX"))];
+
+    if (!own_network(ALIASES))
+        scene_skip("needs namespaces, and ip of iproute2");
+    else if (!refuse(in->netlink, in->list))
+        scene_skip("needs seccomp");
+    else
+        opens_at(in->name, in->address);
+}
+
 /* ---- The director ---- */
 
 /* Returns whether the text has exactly one line about the adapter, and this line contains the words. */
@@ -254,9 +297,28 @@ static void play_networks(void)
     }
 }
 
+static void play_sandboxes(void)
+{
+    static const char lines[] = LINE("label", "tcp d0:1") LINE("second", "tcp 198.51.100.7") LINE("six", "tcp 2001:db8::7")
+        LINE("nowhere", "tcp nowhere7") LINE("tcp-lo", "") LINE("tcp-d0", "") LINE("tcp-d1", "") LINE("tcp", "");
+    char number[32];
+
+    for (int i = 0; i < SANDBOXES; i++) {
+        const struct sandbox *in = &sandboxes[i];
+        const char *text;
+
+        diag("%s", in->what);
+        snprintf(number, sizeof number, "TCP_SANDBOX=%d", i);
+        text = scene_play("sandbox", &(struct setting){ .conf = lines, .env = { ERRORS, number } });
+        if (in->said != NULL && text[0] != '\0')
+            ok(told_once(text, in->name, in->said), "sandbox: %s: one line says \"%s\"", in->what, in->said);
+        ok(strstr(text, "none has an address") == NULL, "sandbox: %s: no line denies the addresses", in->what);
+    }
+}
+
 static const struct scene scenes[] = {
     { "built-in", built_in }, { "own line", own_line }, { "instance data", meant }, { "refused", refused },
-    { "port", port_taken }, { "network", in_network }, { NULL, NULL },
+    { "port", port_taken }, { "network", in_network }, { "sandbox", in_sandbox }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
@@ -278,5 +340,6 @@ int main(int argc, char **argv)
     text = scene_play("port", &(struct setting){ .override = "builtin", .env = { "DAT_LOG=debug" } });
     ok(strstr(text, " is in use") != NULL, "port: a line says that it is in use");
     play_networks();
+    play_sandboxes();
     return done_testing();
 }

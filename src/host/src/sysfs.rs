@@ -1,9 +1,10 @@
-//! RDMA devices, their network interfaces and their counters, from /sys. Skips unreadable entries.
+//! RDMA devices, their network interfaces and their counters, from /sys. Skips unreadable entries of a device.
 
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -15,9 +16,15 @@ const ETHERNET_ADDRESS_DIGITS: usize = 12;
 /// Empty entries that end a GID table. The kernel fills the first empty one. Soft-RoCE has 1,024 entries.
 const MAX_GAP: usize = 128;
 
-/// Returns the RDMA devices, sorted by name and number.
-pub fn devices(sysfs: &Path) -> Vec<OsString> {
-    sorted(&sysfs.join("class/infiniband"))
+/// Returns the RDMA devices, sorted by name and number. Fails with the path in the error if the list is unreadable.
+pub fn devices(sysfs: &Path) -> io::Result<Vec<OsString>> {
+    let directory = sysfs.join("class/infiniband");
+    match list(&directory) {
+        // Without RDMA modules, the kernel has no such class.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && sysfs.join("class").is_dir() => Ok(Vec::new()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", directory.display()))),
+        devices => devices,
+    }
 }
 
 /// Returns the network interfaces of a device, without duplicates, mapped as by the kernel's rdma_cm.
@@ -104,10 +111,15 @@ fn is_name(text: &OsStr) -> bool {
     !text.is_empty() && !text.as_bytes().contains(&b'/') && !text.as_bytes().starts_with(b".")
 }
 
-/// Returns the entries of a directory, sorted, with final digits of a name as a number.
+/// Like [`list`], but returns no entry of an unreadable directory.
 fn sorted(directory: &Path) -> Vec<OsString> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+    list(directory).unwrap_or_default()
+}
+
+/// Returns the entries of a directory, sorted, with final digits of a name as a number.
+fn list(directory: &Path) -> io::Result<Vec<OsString>> {
+    let entries = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name()));
+    let mut names = entries.collect::<io::Result<Vec<OsString>>>()?;
     names.sort_by_cached_key(|name| {
         let bytes = name.as_bytes();
         let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -115,7 +127,7 @@ fn sorted(directory: &Path) -> Vec<OsString> {
         let value = number.iter().fold(0u64, |n, d| n.wrapping_mul(10).wrapping_add(u64::from(d - b'0')));
         (stem.to_vec(), value, name.clone())
     });
-    names
+    Ok(names)
 }
 
 #[cfg(test)]

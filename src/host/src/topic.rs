@@ -42,6 +42,7 @@ topics! {
     NoRdmaDevice = "no-rdma-device";
     InactivePort = "inactive-port";
     NoIpAddress = "no-ip-address";
+    InterfaceList = "interface-list";
     DeviceFiles = "device-files";
     LockedMemory = "locked-memory";
 }

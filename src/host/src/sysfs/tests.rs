@@ -27,8 +27,19 @@ fn tree() -> tempfile::TempDir {
 
 #[test]
 fn sorts_devices_by_number() {
-    assert_eq!(devices(tree().path()), ["mlx4_0", "mlx5_0", "rxe9", "rxe10"]);
-    assert_eq!(devices(Path::new("/no/such/tree")), [""; 0]);
+    assert_eq!(devices(tree().path()).unwrap(), ["mlx4_0", "mlx5_0", "rxe9", "rxe10"]);
+}
+
+#[test]
+fn a_missing_sysfs_is_not_a_host_without_devices() {
+    let root = tempfile::tempdir().unwrap();
+    let error = devices(root.path()).unwrap_err();
+    let path = root.path().join("class/infiniband");
+    assert_eq!(error.to_string(), format!("{}: No such file or directory (os error 2)", path.display()));
+    fs::create_dir(root.path().join("class")).unwrap();
+    assert_eq!(devices(root.path()).unwrap(), [""; 0]);
+    fs::write(path, "").unwrap();
+    assert_eq!(devices(root.path()).unwrap_err().kind(), io::ErrorKind::NotADirectory);
 }
 
 #[test]

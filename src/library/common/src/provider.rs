@@ -41,10 +41,10 @@ impl<A: Api> Backend for Providers<A> {
 
     fn configure(&self) -> Found {
         // The loop below logs malformed lines as warnings.
-        let found = find(&Places::of_this_process(), A::VERSION, &mut |step| {
-            if !matches!(step, Step::Line(_, LineUse::Bad(_))) {
-                log::debug!("{step}");
-            }
+        let found = find(&Places::of_this_process(), A::VERSION, &mut |step| match step {
+            Step::Line(_, LineUse::Bad(_)) => {}
+            Step::Unlisted(_) => log::warn!("{step}"),
+            _ => log::debug!("{step}"),
         });
         if let Some((path, error)) = &found.failure {
             let text = format!("{}: cannot be read, so there are no interface adapters: {error}", path.display());

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{CString, OsString};
+use std::io;
 use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -31,8 +32,15 @@ pub struct BuiltIn {
 
 /// Returns the built-in entries for a version, in the order of the list above. RDMA interfaces are in the order of
 /// their devices. `sysfs` and `proc` are the roots of these file systems. The provider libraries are next to `own`, the
-/// file of libdat, if known.
-pub fn entries(version: Version, sysfs: &Path, proc: &Path, own: Option<&Path>) -> Vec<BuiltIn> {
+/// file of libdat, if known. Calls `unread` with the error of each list that cannot be read; the entries of its
+/// interfaces are missing.
+pub fn entries(
+    version: Version,
+    sysfs: &Path,
+    proc: &Path,
+    own: Option<&Path>,
+    unread: &mut dyn FnMut(&io::Error),
+) -> Vec<BuiltIn> {
     let Version { major, minor } = version;
     let entry = |(transport, name, instance_data): (&str, Vec<u8>, Vec<u8>)| {
         Some(Entry {
@@ -45,13 +53,15 @@ pub fn entries(version: Version, sysfs: &Path, proc: &Path, own: Option<&Path>) 
         })
     };
     let shm = iter::once(("shm", b"shm".to_vec(), Vec::new()));
-    let verbs = rdma_interfaces(sysfs).into_iter().map(|interface| {
+    let mut known = |read: io::Result<Vec<OsString>>| read.inspect_err(&mut *unread).unwrap_or_default();
+    let (interfaces, netdevs) = (known(rdma_interfaces(sysfs)), known(net::names(proc)));
+    let verbs = interfaces.into_iter().map(|interface| {
         let interface = interface.as_bytes();
         // The format of the OFED providers: interface and port.
         ("verbs", [b"verbs-", interface].concat(), [interface, b" 0"].concat())
     });
     let tcp = ("tcp", b"tcp".to_vec(), b"tcp".to_vec());
-    let others = net::names(proc).into_iter().map(|interface| {
+    let others = netdevs.into_iter().map(|interface| {
         let interface = interface.as_bytes();
         ("tcp", [b"tcp-", interface].concat(), [b"tcp ", interface].concat())
     });
@@ -64,16 +74,16 @@ pub fn entries(version: Version, sysfs: &Path, proc: &Path, own: Option<&Path>) 
 }
 
 /// Returns the network interfaces of the RDMA devices, without duplicates.
-fn rdma_interfaces(sysfs: &Path) -> Vec<OsString> {
+fn rdma_interfaces(sysfs: &Path) -> io::Result<Vec<OsString>> {
     let mut all: Vec<OsString> = Vec::new();
-    for device in sysfs::devices(sysfs) {
+    for device in sysfs::devices(sysfs)? {
         for interface in sysfs::interfaces(sysfs, &device, None) {
             if !all.contains(&interface) {
                 all.push(interface);
             }
         }
     }
-    all
+    Ok(all)
 }
 
 #[cfg(test)]

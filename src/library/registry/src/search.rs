@@ -145,9 +145,9 @@ impl Found {
         let of_bad = self.bad.iter().filter_map(|(_, bad)| bad.name.as_deref());
         let named: HashSet<&CStr> = of_entries.chain(of_bad).collect();
         let (mut listed, mut unlisted) = (Vec::new(), Vec::new());
-        for BuiltIn { entry, listed: is_listed } in
-            builtin::entries(version, &places.sysfs, &places.proc, places.own.as_deref())
-        {
+        let mut unread = |error: &io::Error| tell(Step::Unlisted(error));
+        let built_in = builtin::entries(version, &places.sysfs, &places.proc, places.own.as_deref(), &mut unread);
+        for BuiltIn { entry, listed: is_listed } in built_in {
             let off = self.switched_off.contains(&entry.name);
             if none || off {
                 // Unlisted entries are too many to report.

@@ -26,6 +26,8 @@ pub enum Step<'a> {
     Taken(&'a Path),
     /// No file is used. The built-in entries follow.
     BuiltIn,
+    /// A list of interfaces cannot be read, so there are no built-in entries for them.
+    Unlisted(&'a io::Error),
 }
 
 /// The use of a line.
@@ -59,6 +61,7 @@ impl fmt::Display for Step<'_> {
             }
             Step::Taken(path) => write!(f, "{}: is the configuration", path.display()),
             Step::BuiltIn => f.write_str("no file is used: the built-in entries are the configuration"),
+            Step::Unlisted(error) => write!(f, "built-in entries are missing: {error}"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The RDMA devices of the host, as sysfs shows them.
 
 use std::fs;
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -18,9 +19,10 @@ pub struct Port {
     pub interfaces: Vec<String>,
 }
 
-pub fn ports(sysfs: &Path) -> Vec<Port> {
+/// Returns the ports of all devices. Fails if the list of the devices is unreadable.
+pub fn ports(sysfs: &Path) -> io::Result<Vec<Port>> {
     let mut found = Vec::new();
-    for device in sysfs::devices(sysfs) {
+    for device in sysfs::devices(sysfs)? {
         let Some(name) = device.to_str() else { continue };
         let directory = sysfs.join("class/infiniband").join(name).join("ports");
         let mut numbers: Vec<u8> = fs::read_dir(&directory)
@@ -45,7 +47,7 @@ pub fn ports(sysfs: &Path) -> Vec<Port> {
             });
         }
     }
-    found
+    Ok(found)
 }
 
 /// Returns the port whose network interface has an address. `interfaces` has names and addresses.

@@ -8,6 +8,7 @@ use dat::{Adapter, Request};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::step::LineUse;
 use dat_registry::{Entry, Origin};
+use host::net::Interfaces;
 use host::{net, sysfs};
 use serde::Serialize;
 
@@ -41,9 +42,9 @@ struct Listing {
     libraries: Vec<Option<String>>,
     adapters: Vec<Listed>,
     missing: Vec<String>,
-    /// Hints about libraries that programs do not find.
+    /// Hints about libraries that programs do not find, and about devices and addresses that the table lacks.
     #[serde(skip)]
-    hidden: Vec<String>,
+    hints: Vec<String>,
     /// Malformed lines of the configuration, each with its fault.
     ignored: Vec<String>,
 }
@@ -51,7 +52,12 @@ struct Listing {
 /// Shows the table; `all` includes adapters that do not open. Fails without a library of any version.
 pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let mut listing = Listing::default();
-    let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
+    let Interfaces { list: interfaces, failure: unlisted } = net::interfaces();
+    let ports = devices::ports(Path::new(sysfs::ROOT)).unwrap_or_else(|error| {
+        listing.hints.push(format!("cannot list the RDMA devices: {error}"));
+        Vec::new()
+    });
+    listing.hints.extend(unlisted.map(|why| why.text));
     let mut failure = None;
     // By place: both versions read the same lines.
     let mut ignored = BTreeMap::new();
@@ -71,7 +77,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
         let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
         listing.adapters.extend(rows);
         listing.libraries.push(library.path().map(|file| file.to_string_lossy().into_owned()));
-        listing.hidden.extend(hidden(&own));
+        listing.hints.extend(hidden(&own));
         for (origin, bad) in &found.bad {
             let Origin::Line(path, line) = origin else { continue };
             ignored.insert((path.clone(), *line), format!("{origin}: {}", LineUse::Bad(bad)));
@@ -149,7 +155,7 @@ const MAX_LINES: usize = 5;
 /// Maximum number of causes in the line about all adapters.
 const MAX_CAUSES: usize = 3;
 
-fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all: bool) -> anyhow::Result<()> {
+fn show(Listing { adapters: rows, missing, hints, ignored, .. }: &Listing, all: bool) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let line = |row: &Listed| {
         vec![
@@ -187,7 +193,7 @@ fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all:
     if rows.is_empty() {
         print::line("There is no adapter that a program could open.")?;
     }
-    for text in missing.iter().chain(hidden) {
+    for text in missing.iter().chain(hints) {
         print::line(shown(text))?;
     }
     if rows.iter().any(|row| !row.opens) || rows.is_empty() || !ignored.is_empty() {

@@ -124,7 +124,7 @@ impl Target<'_> {
     /// Returns what the user should check if the server at `host` was not reached; `late` if it did not respond in
     /// time. `own` is the adapter's address.
     pub fn hint(&self, own: Option<IpAddr>, host: IpAddr, late: bool) -> String {
-        let here = host.is_loopback() || host::net::interfaces().iter().any(|(_, address)| *address == host);
+        let here = host.is_loopback() || host::net::interfaces().list.iter().any(|(_, address)| *address == host);
         // From another host, the network may also be the cause.
         if late && here {
             return "the server listens but does not respond; is it stopped or busy?".to_owned();

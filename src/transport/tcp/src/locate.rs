@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::fs;
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -34,13 +34,19 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
         return Err(unreadable(&format!("{word} is one word too many; it is tcp [NETDEV or ADDRESS]")));
     }
     let interfaces = net::interfaces();
-    let (netdev, address) = match wanted {
+    let found = match wanted {
         Some(wanted) => match wanted.parse() {
-            Ok(address) => owner(&interfaces, address),
-            Err(_) => of_interface(&interfaces, wanted),
+            Ok(address) => owner(&interfaces.list, address),
+            Err(_) => of_interface(&interfaces.list, wanted),
         },
-        None => default_route().map_or_else(|| only(&interfaces), |netdev| of_interface(&interfaces, &netdev)),
-    }?;
+        None => match default_route(Path::new(net::PROC)) {
+            Ok(Some(netdev)) => of_interface(&interfaces.list, &netdev),
+            Ok(None) => only(&interfaces.list),
+            Err(error) => only(&interfaces.list)
+                .map_err(|_| Topic::ProcFileSystem.error(&error, format!("cannot read the default route: {error}"))),
+        },
+    };
+    let (netdev, address) = found.map_err(|why| interfaces.explain(why))?;
     Ok(Place { netdev, address })
 }
 
@@ -60,11 +66,13 @@ fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String
     let address = addresses(interfaces, netdev).first().copied();
     address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
         let present = present(interfaces);
-        if net::names(Path::new(net::PROC)).iter().any(|name| name == netdev) {
-            let text = format!("network interface {netdev} has no IP address that peers reach: {present}");
-            return Topic::NoIpAddress.reason(text);
+        match net::exists(netdev) {
+            Ok(true) => Topic::NoIpAddress
+                .reason(format!("network interface {netdev} has no IP address that peers reach: {present}")),
+            Ok(false) => Topic::InstanceData.reason(format!("there is no network interface {netdev}: {present}")),
+            Err(error) => Topic::ProcFileSystem
+                .error(&error, format!("cannot check whether there is a network interface {netdev}: {error}")),
         }
-        Topic::InstanceData.reason(format!("there is no network interface {netdev}: {present}"))
     })
 }
 
@@ -82,11 +90,15 @@ fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     }
 }
 
-/// Returns the interface of the default route: IPv4 with the lowest metric, otherwise IPv6.
-fn default_route() -> Option<String> {
-    let v4 = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
-    let v6 = || fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();
-    route_of_v4(&v4).or_else(|| route_of_v6(&v6()))
+/// Returns the interface of the default route: IPv4 with the lowest metric, otherwise IPv6. Fails if a table that
+/// could contain the route is unreadable. `proc` is the root of procfs.
+fn default_route(proc: &Path) -> io::Result<Option<String>> {
+    let v4 = net::table(proc, "route")?;
+    if let Some(netdev) = route_of_v4(&String::from_utf8_lossy(&v4)) {
+        return Ok(Some(netdev));
+    }
+    let v6 = net::table_v6(proc, "ipv6_route")?;
+    Ok(route_of_v6(&String::from_utf8_lossy(&v6)))
 }
 
 fn route_of_v4(table: &str) -> Option<String> {

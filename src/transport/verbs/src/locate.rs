@@ -40,30 +40,51 @@ type Interfaces = [(String, IpAddr)];
 /// If `instance` is empty, `name` is `verbs-NETDEV`. An error contains the requested name and the existing devices.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
-    let devices = device::names();
+    let devices = match device::names() {
+        // The kernel has no RDMA modules.
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => Vec::new(),
+        Err(error) => return Err(Topic::DeviceFiles.error(&error, format!("cannot list the RDMA devices: {error}"))),
+        Ok(devices) => devices,
+    };
     let interfaces = net::interfaces();
     let search = || {
         let wanted = Instance::parse(name, instance).map_err(|text| Topic::InstanceData.reason(text))?;
         if devices.is_empty() {
             // Skips the resolver, which may take long to fail.
-            let none = sysfs::devices(sysfs).is_empty();
+            let none = sysfs::devices(sysfs).is_ok_and(|devices| devices.is_empty());
             let topic = if none { Topic::NoRdmaDevice } else { Topic::DeviceFiles };
             return Err(topic.reason(format!("searched for {wanted}")));
         }
-        let mut found = candidates(&wanted, sysfs, &interfaces);
+        let mut found = candidates(&wanted, sysfs, &interfaces.list);
+        let mut unresolved = None;
         // A name with a port is a device, so it is not resolved as a host.
         if found.is_empty() && wanted.port.is_none() {
             // If memory is exhausted, glibc's resolver fails or ends the process.
             memory::probe(RESOLVER).map_err(|_| Topic::DoesNotOpen.reason(""))?;
-            let addresses = (&*wanted.word, 0).to_socket_addrs().into_iter().flatten();
-            found = in_order(addresses.map(|address| (address.ip(), None)).collect());
+            match (&*wanted.word, 0).to_socket_addrs() {
+                Ok(addresses) => found = in_order(addresses.map(|address| (address.ip(), None)).collect()),
+                Err(error) => unresolved = Some(error),
+            }
+        }
+        if found.is_empty() {
+            return Err(interfaces.explain(nowhere(&wanted, unresolved)));
         }
         choose(&wanted, &found, bind)
     };
     search().map_err(|why| {
-        let present = present(sysfs, &devices, &interfaces);
+        let present = present(sysfs, &devices, &interfaces.list);
         why.topic.reason(format!("{why}; there is {present}"))
     })
+}
+
+/// Returns why there is no candidate for an adapter; `unresolved` if its word is no name of a host.
+fn nowhere(wanted: &Instance, unresolved: Option<io::Error>) -> Reason {
+    let text = format!("searched for {wanted}: no interface, device or host with an IP address has this name");
+    match net::exists(&wanted.word) {
+        Ok(true) => Topic::NoIpAddress.reason(text),
+        Ok(false) => Topic::InstanceData.reason(unresolved.map_or(text.clone(), |error| format!("{text} ({error})"))),
+        Err(error) => Topic::ProcFileSystem.error(&error, format!("{text}; cannot list the interfaces: {error}")),
+    }
 }
 
 /// Bytes of memory that the resolver takes.
@@ -113,16 +134,7 @@ fn choose(
             }
         }
     }
-    let why = match reasons.as_slice() {
-        [] => {
-            if net::names(Path::new(net::PROC)).iter().any(|netdev| *netdev == *wanted.word) {
-                topic = Topic::NoIpAddress;
-            }
-            "no interface, device or host with an IP address has this name".to_owned()
-        }
-        some => some.join(", "),
-    };
-    Err(topic.reason(format!("searched for {wanted}: {why}")))
+    Err(topic.reason(format!("searched for {wanted}: {}", reasons.join(", "))))
 }
 
 /// Returns the network interfaces of a device's port, or with `None` of all its ports. Skips names that are not UTF-8.
@@ -133,10 +145,11 @@ fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
 
 fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String {
     if devices.is_empty() {
-        return match sysfs::devices(sysfs).as_slice() {
-            [] => "no RDMA device".to_owned(),
+        return match sysfs::devices(sysfs).as_deref() {
+            Err(error) => format!("no readable list of RDMA devices: {error}"),
+            Ok([]) => "no RDMA device".to_owned(),
             // libibverbs loads drivers only once per process.
-            some => {
+            Ok(some) => {
                 let names: Vec<_> = some.iter().map(|name| name.to_string_lossy()).collect();
                 format!("{}, for which libibverbs has no driver in this process", names.join(", "))
             }
@@ -159,12 +172,12 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
 }
 
 /// Returns whether the interface with this address belongs to an RDMA device. Does not bind an identifier, because
-/// librdmacm would keep the device open.
+/// librdmacm would keep the device open. Returns `false` if this process cannot list the devices or addresses.
 pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
-    let interfaces = net::interfaces();
+    let interfaces = net::interfaces().list;
     let of_interface = |interface: &String| {
-        let mut devices = sysfs::devices(sysfs).into_iter();
+        let mut devices = sysfs::devices(sysfs).unwrap_or_default().into_iter();
         devices.any(|device| sysfs::interfaces(sysfs, &device, None).iter().any(|name| *name == **interface))
     };
     interfaces.iter().any(|(interface, ip)| *ip == address && of_interface(interface))

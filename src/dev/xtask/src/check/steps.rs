@@ -336,7 +336,7 @@ fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Re
     }
     let scale = format!("DAT_TEST_SCALE={}", 10.0 * context.slow);
     let without = format!(
-        "WITHOUT={HEADERS} registry/explicit registry/messages registry/search registry/tcp registry/default_route.sh rely/masks codes/complete.sh"
+        "WITHOUT={HEADERS} registry/explicit registry/messages registry/search registry/tcp registry/default_route.sh registry/sandbox.sh rely/masks codes/complete.sh"
     );
     suite(context, step, &["check", "VALGRIND=1", &scale, &without, api, tests])
 }

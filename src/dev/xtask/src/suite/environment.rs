@@ -143,5 +143,6 @@ impl Environment {
 fn rdma_interfaces() -> Vec<String> {
     let root = Path::new(sysfs::ROOT);
     let first = |device: OsString| sysfs::interfaces(root, &device, None).into_iter().next()?.into_string().ok();
-    sysfs::devices(root).into_iter().filter_map(first).collect()
+    // Without sysfs, there is no device to test.
+    sysfs::devices(root).unwrap_or_default().into_iter().filter_map(first).collect()
 }

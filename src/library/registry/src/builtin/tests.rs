@@ -13,7 +13,7 @@ fn put(root: &Path, path: &str, text: &str) {
 /// Returns the built-in entries of a host whose files, including libdat, are below `root`.
 fn all(root: &Path) -> Vec<BuiltIn> {
     let own = root.join("libdat.so.1");
-    entries(VERSION, root, &root.join("proc"), Some(&own))
+    entries(VERSION, root, &root.join("proc"), Some(&own), &mut |_| {})
 }
 
 fn listed(root: &Path) -> Vec<Entry> {

@@ -160,12 +160,15 @@ fn skips_file_for_another_version() {
 fn reports_each_step() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
+    let missing = "No such file or directory (os error 2)";
     assert_eq!(
         steps(&places, VERSION),
         [
             "dat.conf: does not exist",
             "rdma/dat.conf: does not exist",
             "no file is used: the built-in entries are the configuration",
+            &format!("built-in entries are missing: sys/class/infiniband: {missing}"),
+            &format!("built-in entries are missing: proc/thread-self/net/dev: {missing}"),
             "built-in entry: shm by libdaplshm.so.1",
         ]
     );
@@ -190,6 +193,8 @@ fn reports_each_step() {
             "rdma/dat.conf:4: a is not used: a line before it has the same name, version and thread safety",
             "rdma/dat.conf:5: line ignored: field 3 is neither threadsafe nor nonthreadsafe",
             "rdma/dat.conf: is the configuration",
+            &format!("built-in entries are missing: sys/class/infiniband: {missing}"),
+            &format!("built-in entries are missing: proc/thread-self/net/dev: {missing}"),
             "built-in entry: shm by libdaplshm.so.1",
         ]
     );

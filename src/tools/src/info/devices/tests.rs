@@ -8,7 +8,7 @@ fn ports_are_read_and_found_by_address() {
     fs::write(port.join("gid_attrs/ndevs/0"), "eth0\n").unwrap();
     fs::write(port.join("state"), "4: ACTIVE\n").unwrap();
     fs::write(port.join("link_layer"), "Ethernet\n").unwrap();
-    let ports = ports(root.path());
+    let ports = ports(root.path()).unwrap();
     let wanted = Port {
         device: "rxe0".to_owned(),
         number: 1,
@@ -26,5 +26,8 @@ fn ports_are_read_and_found_by_address() {
 
 #[test]
 fn a_host_without_devices_has_no_port() {
-    assert_eq!(ports(Path::new("/no/such/tree")), []);
+    let root = tempfile::tempdir().unwrap();
+    assert!(ports(root.path()).is_err(), "no sysfs");
+    fs::create_dir(root.path().join("class")).unwrap();
+    assert_eq!(ports(root.path()).unwrap(), []);
 }

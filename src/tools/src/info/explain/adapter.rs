@@ -134,10 +134,13 @@ impl Subject<'_> {
                 )))
             }
             Kind::Verbs => self.host.port_of(opened.address?),
-            Kind::Tcp if !net::interfaces().iter().any(|(_, address)| address.is_loopback()) => Some(Step::note(
-                "the loopback interface is down, so connections to this host time out: ip link set lo up",
-            )),
-            _ => None,
+            Kind::Tcp => {
+                let is_up = self.host.interfaces.list.iter().any(|(_, address)| address.is_loopback());
+                let down = "the loopback interface is down, so connections to this host time out: ip link set lo up";
+                // An incomplete list may lack the address.
+                (!is_up && self.host.interfaces.failure.is_none()).then(|| Step::note(down))
+            }
+            Kind::Other => None,
         }
     }
 
@@ -167,7 +170,13 @@ fn lacks_device(name: &str) -> Option<Step> {
         (_, Some(netdev)) => (netdev, false),
         _ => return None,
     };
-    let names = net::names(Path::new(net::PROC));
+    let names = match net::names(Path::new(net::PROC)) {
+        Ok(names) => names,
+        Err(error) => {
+            let text = format!("cannot list the network interfaces: {error}");
+            return Some(Step::wrong(text).see(Topic::InterfaceList));
+        }
+    };
     let all: Vec<String> = names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
     if !all.iter().any(|name| name == netdev) {
         let text = format!("there is no network interface {netdev}; there are: {}", all.join(" "));

@@ -104,6 +104,7 @@ fn step_of(search: &Search<'_>) -> Step {
         Search::Line(Origin::BuiltIn, LineUse::NonDefault(entry)) => {
             Step::note(format!("built in: {} is disabled by a nondefault line", words(&entry.name)))
         }
+        Search::Unlisted(_) => Step::note(search.to_string()).see(Topic::InterfaceList),
         Search::Line(..) | Search::PassedOver(_) => Step::note(search.to_string()),
         Search::Absent(_) | Search::Reading(_) | Search::Taken(_) | Search::BuiltIn => Step::ok(search.to_string()),
     }

@@ -1,8 +1,10 @@
 //! RDMA on this host: the ports of its devices, and the memory that may be locked.
 
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
+use host::net::Interfaces;
 use host::topic::Topic;
 use host::{limit, net, sysfs};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -13,8 +15,8 @@ use crate::info::devices::{self, Port};
 
 /// The RDMA properties of this host, or in tests of another.
 pub struct Host {
-    ports: Vec<Port>,
-    interfaces: Vec<(String, IpAddr)>,
+    ports: io::Result<Vec<Port>>,
+    pub interfaces: Interfaces,
     /// Maximum bytes of locked memory; `None` for no limit.
     locked: Option<u64>,
 }
@@ -30,14 +32,18 @@ impl Host {
     }
 
     pub fn explain(&self) -> Vec<Step> {
-        if self.ports.is_empty() {
-            return vec![Step::note("this host has no RDMA device").see(Topic::NoRdmaDevice)];
+        match &self.ports {
+            Err(error) => vec![Step::note(format!("cannot list the RDMA devices: {error}")).see(Topic::InterfaceList)],
+            Ok(ports) if ports.is_empty() => {
+                vec![Step::note("this host has no RDMA device").see(Topic::NoRdmaDevice)]
+            }
+            Ok(ports) => ports.iter().map(|port| self.port(port, false)).chain([self.locked()]).collect(),
         }
-        self.ports.iter().map(|port| self.port(port, false)).chain([self.locked()]).collect()
     }
 
     pub fn port_of(&self, address: IpAddr) -> Option<Step> {
-        devices::with_address(&self.ports, &self.interfaces, address).map(|port| self.port(port, true))
+        let ports = self.ports.as_deref().unwrap_or_default();
+        devices::with_address(ports, &self.interfaces.list, address).map(|port| self.port(port, true))
     }
 
     fn port(&self, port: &Port, wanted: bool) -> Step {
@@ -46,14 +52,15 @@ impl Host {
         let Some(interface) = interfaces.first() else {
             return Step::note(format!("{name}: {state}, without a network interface, so no adapter can use it"));
         };
-        let own: Vec<String> = net::addresses(&self.interfaces, interface).iter().map(IpAddr::to_string).collect();
+        let own: Vec<String> = net::addresses(&self.interfaces.list, interface).iter().map(IpAddr::to_string).collect();
         if state != "active" {
             let text = format!("{name}, interface {interface}: the port is {state}");
             return Step::wrong_if(wanted, text).see(Topic::InactivePort);
         }
         if own.is_empty() {
-            let text = format!("{name}, interface {interface}: it has no IP address, which connections need");
-            return Step::wrong_if(wanted, text).see(Topic::NoIpAddress);
+            let reason = Topic::NoIpAddress.reason("it has no IP address, which connections need");
+            let why = self.interfaces.explain(reason);
+            return Step::wrong_if(wanted, format!("{name}, interface {interface}: {why}")).see(why.topic);
         }
         Step::ok(format!("{name}: active, interface {}, {}", interfaces.join(", "), own.join(", ")))
     }

@@ -96,7 +96,7 @@ fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
     assert_eq!(choose("v0 0").unwrap().name, "siw0");
     let told = choose("rxe0 1").unwrap_err().text;
     assert!(told.contains("10.1.0.1 belongs to siw0 port 1"), "{told}");
-    assert!(choose("nothing 1").unwrap_err().text.contains("\"nothing\" port 1: no interface"));
+    assert!(nowhere(&wanted("nothing 1"), None).text.contains("\"nothing\" port 1: no interface"));
 }
 
 #[test]
@@ -109,5 +109,7 @@ fn what_is_there_is_told() {
     );
     assert_eq!(present(root.path(), &[], &[]), "mlx4_0, rxe0, for which libibverbs has no driver in this process");
     let nothing = tempfile::tempdir().unwrap();
+    assert!(present(nothing.path(), &[], &[]).starts_with("no readable list of RDMA devices: "));
+    fs::create_dir(nothing.path().join("class")).unwrap();
     assert_eq!(present(nothing.path(), &[], &[]), "no RDMA device");
 }

@@ -7,11 +7,9 @@ use rdma_sys::*;
 
 use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock, zeroed};
 
-pub fn names() -> Vec<String> {
-    with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
-        log::warn!("devices: cannot list the RDMA devices: {error}");
-        Vec::new()
-    })
+/// Returns the names of the devices for which libibverbs has a driver.
+pub fn names() -> io::Result<Vec<String>> {
+    with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect()))
 }
 
 pub(super) fn name_of(device: *mut ibv_device) -> String {

@@ -12,6 +12,9 @@ fn without_a_file_the_built_in_entries_are_told() {
         own: None,
     };
     let steps = explain(&places, Api::V12, None, false).steps;
-    assert!(steps.iter().all(|step| step.state == Finding::Ok));
+    let (notes, others): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.state == Finding::Note);
+    assert!(notes.iter().all(|step| step.text.starts_with("built-in entries are missing: ")));
+    assert!(others.iter().all(|step| step.state == Finding::Ok));
+    assert_eq!((steps.last().unwrap().state, notes.len()), (Finding::Ok, 2));
     assert_eq!(steps.last().unwrap().text, "built in: shm by libdaplshm.so.1");
 }

@@ -4,22 +4,35 @@ use super::*;
 /// Returns a host with Soft-RoCE on eth0.
 fn host(state: &str, locked: Option<u64>) -> Host {
     Host {
-        ports: vec![Port {
+        ports: Ok(vec![Port {
             device: "rxe0".to_owned(),
             number: 1,
             state: state.to_owned(),
             link: "Ethernet".to_owned(),
             interfaces: vec!["eth0".to_owned()],
-        }],
-        interfaces: vec![("lo".to_owned(), [127, 0, 0, 1].into()), ("eth0".to_owned(), [10, 0, 0, 1].into())],
+        }]),
+        interfaces: Interfaces {
+            list: vec![("lo".to_owned(), [127, 0, 0, 1].into()), ("eth0".to_owned(), [10, 0, 0, 1].into())],
+            failure: None,
+        },
         locked,
     }
 }
 
 #[test]
 fn a_host_without_devices_is_a_note() {
-    let steps = Host { ports: Vec::new(), ..host("active", None) }.explain();
+    let steps = Host { ports: Ok(Vec::new()), ..host("active", None) }.explain();
     assert_eq!(steps, [Step::note("this host has no RDMA device").see(Topic::NoRdmaDevice)]);
+}
+
+#[test]
+fn unreadable_lists_are_not_shown_as_empty() {
+    let steps = Host { ports: Err(io::ErrorKind::PermissionDenied.into()), ..host("active", None) }.explain();
+    assert_eq!(steps, [Step::note("cannot list the RDMA devices: permission denied").see(Topic::InterfaceList)]);
+    let failure = Some(Topic::InterfaceList.reason("no list"));
+    let steps = Host { interfaces: Interfaces { list: Vec::new(), failure }, ..host("active", None) }.explain();
+    let text = "rxe0 port 1 (Ethernet), interface eth0: no list";
+    assert_eq!(steps[0], Step::note(text).see(Topic::InterfaceList));
 }
 
 #[test]
