@@ -48,7 +48,7 @@ esac
 IA=verbs-$netdev
 # These compile headers, read symbols and read configurations. They need no adapter, and run in other checks.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh registry/default_route.sh registry/explicit'
-WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search registry/strange registry/tcp"
+WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search registry/sandbox.sh registry/strange registry/tcp"
 # The tests over TCP that need the network emulator or WireGuard, which the kernel of the virtual machine has. They take some
 # minutes there, so they run only if TESTS names them, as in `make check-verbs TESTS=tcp/`.
 NETWORK=

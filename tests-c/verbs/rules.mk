@@ -20,8 +20,10 @@ FAULTY := $(OUT)/verbs/faults $(OUT)/verbs/refused
 $(FAULTY): $(OUT)/verbs/faulty.o
 $(FAULTY): LDFLAGS += $(OUT)/verbs/faulty.o -rdynamic -Wl,--no-as-needed -lrdmacm -libverbs -ldl
 $(FAULTY:%=%.o) $(OUT)/verbs/faulty.o: $(TESTDIR)/verbs/faulty.h
+# blocked.c interposes functions that destroy objects.
+$(OUT)/verbs/blocked: LDFLAGS += -rdynamic -Wl,--no-as-needed -lrdmacm -libverbs -ldl
 else
-NOT_PROGRAMS += verbs/faults.c verbs/refused.c
+NOT_PROGRAMS += verbs/faults.c verbs/refused.c verbs/blocked.c
 endif
 
 # doorbell.c interposes a function of libc.

@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
@@ -25,6 +26,9 @@ use crate::memory::{Region, Zone};
 use crate::qp::{NO_BYTE, Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::Window;
+
+/// Maximum time for which a close waits for calls that free objects. Blocked calls end later, in their threads.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An open adapter.
 pub struct Verbs {
@@ -130,6 +134,7 @@ impl Transport for Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
+        self.device.freeing.close(Instant::now() + CLOSE_LIMIT);
         // Connections may still be ending. After `finish`, the device uses none of their buffers.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);

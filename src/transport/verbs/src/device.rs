@@ -53,6 +53,7 @@ use crate::sys::check_room;
 use crate::sys::cm::{CmId, EventChannel, Retained};
 use crate::sys::cq::UnusedCq;
 use crate::sys::device::Context;
+use crate::sys::freeing::Freeing;
 
 /// Tasks of the progress thread that no descriptor reports.
 #[derive(Default)]
@@ -109,6 +110,8 @@ pub struct Device {
     pub(crate) channel: Arc<EventChannel>,
     _unused_cq: Option<UnusedCq>,
     pub(crate) context: Arc<Context>,
+    /// Threads that destroy objects instead of the progress thread.
+    pub(crate) freeing: Arc<Freeing>,
     next_token: AtomicU64,
     /// Earliest time of the next periodic round.
     next_round: Mutex<Option<Instant>>,
@@ -160,11 +163,12 @@ impl Device {
             })
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
-            let context = memory::arc(Context::open(&place.name)?)?;
+            let freeing = Freeing::new()?;
+            let context = memory::arc(Context::open(&place.name, &freeing)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
             let unused_cq = limits.soft_iwarp.then(|| UnusedCq::over_invalid_key(&context)).transpose()?;
             let (note, wakeup_fd) = CloseOnFork::create(EventFd::new)?;
-            let channel = EventChannel::new()?;
+            let channel = EventChannel::new(&freeing)?;
             log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
             Ok(memory::arc(Device {
                 table: RwLock::default(),
@@ -189,6 +193,7 @@ impl Device {
                 channel,
                 _unused_cq: unused_cq,
                 context,
+                freeing,
                 next_token: AtomicU64::new(1),
                 next_round: Mutex::default(),
             })?)

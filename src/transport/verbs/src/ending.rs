@@ -6,6 +6,8 @@
 //! | [`Qp::drained`] | polled by the progress thread until all work has completed |
 //! | [`Qp::finish`] | resets the queue pair, and reports the end; the program owns its buffers again |
 //!
+//! The last step frees windows, which can block, so it does not run in the progress thread ([`Qp::apart`]).
+//!
 //! On an SRQ, `drained` waits until the device has reported the last buffer that the queue pair takes. Soft-RoCE and
 //! soft-iWARP report none; there `drained` waits for 10 ms without a completion. Soft-iWARP does not flush a late post,
 //! so after 10 ms `drained` ignores missing completions. Freeing an endpoint waits for the end ([`Qp::await_end`]).
@@ -16,7 +18,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
-use host::thread;
 use rdma_sys::ibv_qp_state;
 
 use crate::qp::{Qp, QpPhase, QpState};
@@ -171,7 +172,7 @@ impl Qp {
         if self.device.limits.iwarp {
             self.end_binds();
             self.raw.go(ibv_qp_state::IBV_QPS_ERR);
-            self.free_in_thread(cm);
+            self.free_apart(cm);
         } else {
             self.reset();
             self.leave();
@@ -179,9 +180,9 @@ impl Qp {
         true
     }
 
-    /// Frees the queue pair and its identifier in a separate thread: on iWARP the kernel blocks the destruction until
-    /// the peer responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive it.
-    fn free_in_thread(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
+    /// Frees the queue pair and its identifier in another thread: on iWARP the kernel blocks the destruction until the
+    /// peer responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive it.
+    fn free_apart(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
             qp.drain();
@@ -190,8 +191,17 @@ impl Qp {
             drop(cm);
             drop(qp);
         };
-        if let Err(error) = thread::start(c"dat-verbs-free", free) {
-            log::warn!("queue pair {}: cannot start a thread to free it: {error}", self.number());
+        if self.device.freeing.run(free).is_err() {
+            self.leave();
+        }
+    }
+
+    /// Calls `f`, which can destroy objects: in another thread if this is the progress thread.
+    pub fn apart(self: &Arc<Self>, f: fn(&Arc<Self>)) {
+        let qp = self.clone();
+        let freeing = &self.device.freeing;
+        if !freeing.is_progress_thread() || freeing.run(move || f(&qp)).is_err() {
+            f(self);
         }
     }
 

@@ -20,6 +20,7 @@ use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
+use crate::sys::freeing::Freeing;
 use crate::sys::repeat;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,7 +202,7 @@ fn forbidden() -> Option<String> {
 
 fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
     let find = || {
-        let channel = EventChannel::new().map_err(|error| match error.raw_os_error() {
+        let channel = EventChannel::new(&Freeing::new()?).map_err(|error| match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => error,
             _ => io::Error::other(format!("no connection manager ({error}): is the module rdma_ucm loaded?")),
         })?;

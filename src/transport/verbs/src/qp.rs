@@ -373,16 +373,38 @@ impl Qp {
     #[inline]
     fn complete_sends(self: &Arc<Self>, completions: &[ibv_wc], last: &ibv_wc, id: u64) -> bool {
         let mut queue = self.sends.lock();
-        let reached = if queue.done(completions.len()) {
-            self.resume(queue, completions)
-        } else {
-            drop(queue);
-            Some(id)
-        };
+        if queue.done(completions.len()) {
+            return self.complete_watched_sends(queue, completions, last, id);
+        }
+        drop(queue);
         if !is_good(last) {
             return self.note_failed_send(last, id);
         }
-        let drained = reached.is_some_and(|reached| self.sink.requests_done(SeqNo(reached)));
+        self.requests_done(id)
+    }
+
+    /// Completes requests of a queue that [`WorkQueue::resume`] must handle.
+    #[cold]
+    #[inline(never)]
+    fn complete_watched_sends(
+        self: &Arc<Self>,
+        queue: MutexGuard<'_, WorkQueue>,
+        completions: &[ibv_wc],
+        last: &ibv_wc,
+        id: u64,
+    ) -> bool {
+        let finished = self.resume(queue, completions);
+        let bound = self.sends.lock().has_completed_bind();
+        if !is_good(last) {
+            return self.note_failed_send(last, id) || bound;
+        }
+        finished.is_some_and(|finished| self.requests_done(finished)) || bound
+    }
+
+    /// Reports that all requests up to this one have finished. Returns whether to call [`Qp::report`].
+    #[inline]
+    pub(crate) fn requests_done(&self, finished: u64) -> bool {
+        let drained = self.sink.requests_done(SeqNo(finished));
         if drained {
             self.drained.store(true, Ordering::Release);
         }
@@ -406,18 +428,19 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Calls [`WorkQueue::resume`]. Returns the last work up to which all has completed.
+    /// Calls [`WorkQueue::resume`]. Returns the last work up to which all has finished.
     #[cold]
     #[inline(never)]
     fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, completions: &[ibv_wc]) -> Option<u64> {
-        let completed = completions.iter().map(|completion| wr::split(completion.wr_id).1);
-        let (reached, refused) = queue.resume(completed, &self.raw);
+        // Core completes failed work.
+        let good = completions.iter().filter(|completion| is_good(completion));
+        let (finished, refused) = queue.resume(good.map(|completion| wr::split(completion.wr_id).1), &self.raw);
         drop(queue);
         if refused {
             // There may be no further completion to retry.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
-        reached
+        finished
     }
 
     /// Retries rejected work. Returns `false` once there is none, or the connection ends.
@@ -446,10 +469,22 @@ impl Qp {
         waits
     }
 
-    /// Frees windows that the peer has invalidated, continues a graceful disconnect after the last request, and begins
-    /// the end after a failure. Called without a lock.
+    /// Frees windows that the peer has invalidated and objects of binds, continues a graceful disconnect after the last
+    /// request, and begins the end after a failure. Called without a lock.
     pub fn report(self: &Arc<Self>) {
+        if self.has_unused() {
+            return self.apart(Self::free_and_report);
+        }
+        self.report_ends();
+    }
+
+    fn free_and_report(self: &Arc<Self>) {
+        self.finish_binds();
         self.free_revoked();
+        self.report_ends();
+    }
+
+    fn report_ends(self: &Arc<Self>) {
         if self.drained.swap(false, Ordering::AcqRel) {
             self.sink.drained();
         }

@@ -55,6 +55,7 @@ struct Turns {
 }
 
 fn run(device: &Arc<Device>) {
+    device.freeing.spare_this_thread();
     log::debug!(target: host::diagnostics::THREAD, "device {}: its thread begins", device.place.name);
     let mut turns = Turns::default();
     loop {
@@ -181,7 +182,7 @@ fn drain(device: &Arc<Device>) {
     let stays = |qp: &Arc<Qp>| {
         let drained = qp.drained();
         if drained {
-            qp.finish();
+            qp.apart(Qp::finish);
         }
         !drained
     };

@@ -105,7 +105,7 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_TIMEOUT;
     while needed() {
         let mut qps = device.qps();
-        qps.retain(|qp| !qp.sends.lock().binds.is_empty());
+        qps.retain(|qp| qp.sends.lock().has_binds());
         device.drain_queues_of(&qps);
         if needed() {
             if Instant::now() >= limit {
@@ -289,6 +289,26 @@ impl Type2Windows {
 }
 
 impl Qp {
+    /// Frees the objects of completed binds, and reports these. Called without a lock.
+    pub fn finish_binds(&self) {
+        loop {
+            let kept = self.sends.lock().take_completed_bind();
+            if kept.is_none() {
+                return;
+            }
+            drop(kept);
+            let finished = self.sends.lock().bind_freed();
+            if let Some(finished) = finished {
+                self.requests_done(finished);
+            }
+        }
+    }
+
+    /// Returns whether windows or objects of completed binds wait to be freed.
+    pub fn has_unused(&self) -> bool {
+        !self.singles.lock().revoked.is_empty() || self.sends.lock().has_completed_bind()
+    }
+
     /// Frees revoked windows. Called without a lock.
     pub fn free_revoked(&self) {
         // `pop` keeps the capacity, because completions add entries where they cannot allocate.
@@ -300,7 +320,8 @@ impl Qp {
 
     /// Ends all bindings to this queue pair before it is destroyed. The work queues must be closed.
     pub fn end_binds(&self) {
-        self.sends.lock().binds.clear();
+        let binds = self.sends.lock().take_binds();
+        drop(binds);
         let Type2Windows { bound, revoked } = std::mem::take(&mut *self.singles.lock());
         for (key, window) in bound.into_iter().chain(revoked) {
             self.free_binding(key, &window);

@@ -83,8 +83,10 @@ pub struct WorkQueue {
     ep: Handle,
     work: Stall,
     pub stalls: Gauge,
-    /// Objects of outstanding binds, with the numbers of the binds.
-    pub binds: VecDeque<(u64, Kept)>,
+    /// Outstanding binds by number, with their objects; `None` while a thread frees these.
+    binds: VecDeque<(u64, Option<Kept>)>,
+    /// Last work up to which the device has completed all, if `watched`.
+    reached: Option<u64>,
     /// Present on soft-iWARP.
     reads: Option<Box<Reads>>,
     /// Set if completions need [`WorkQueue::resume`].
@@ -140,6 +142,7 @@ impl WorkQueue {
             work,
             stalls: Gauge::default(),
             binds: VecDeque::new(),
+            reached: None,
             reads: None,
             watched: false,
         }
@@ -202,7 +205,7 @@ impl WorkQueue {
     /// Records a posted bind, which needs `kept` until it has completed.
     pub fn posted_bind(&mut self, id: u64, kept: Kept) {
         self.posted += 1;
-        self.binds.push_back((id, kept));
+        self.binds.push_back((id, Some(kept)));
         self.watched = true;
     }
 
@@ -217,7 +220,7 @@ impl WorkQueue {
             None => (Some(Operation::Write(RemoteSegment::default())), Start::InTurn),
         };
         self.push(Waiting { id, operation, segments: Box::default(), start, bind });
-        self.binds.push_back((id, kept));
+        self.binds.push_back((id, Some(kept)));
     }
 
     /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
@@ -241,21 +244,58 @@ impl WorkQueue {
         self.watched
     }
 
-    /// Frees objects of completed binds, and posts work of the backlog. Returns the last work up to which all has
-    /// completed, and `true` if the device rejects such work for the first time; [`WorkQueue::try_again`] must then be
-    /// called later.
+    /// Records successful completions, and posts work of the backlog. Returns [`WorkQueue::finished`], and `true` if the device
+    /// rejects such work for the first time; [`WorkQueue::try_again`] must then be called later.
     #[cold]
     pub fn resume(&mut self, completed: impl Iterator<Item = u64>, raw: &RawQp) -> (Option<u64>, bool) {
         let reached = match &mut self.reads {
             Some(reads) => reads.reached(completed),
             None => completed.last(),
         };
-        while self.binds.front().is_some_and(|(bind, _)| Some(*bind) <= reached) {
-            self.binds.pop_front();
-        }
+        self.reached = self.reached.max(reached);
         let refused = !self.backlog.is_empty() && self.feed(raw);
         self.watched = self.reads.is_some() || !self.binds.is_empty() || !self.backlog.is_empty();
-        (reached, refused)
+        (self.finished(), refused)
+    }
+
+    /// Returns the last work up to which all has finished. A bind has finished once the device has completed it and its
+    /// objects have been freed: then peers can no longer use the old binding.
+    fn finished(&self) -> Option<u64> {
+        match self.binds.front() {
+            Some((bind, _)) if Some(*bind) <= self.reached => bind.checked_sub(1),
+            _ => self.reached,
+        }
+    }
+
+    /// Returns whether [`WorkQueue::take_completed_bind`] would return objects.
+    pub fn has_completed_bind(&self) -> bool {
+        self.binds.front().is_some_and(|(bind, kept)| Some(*bind) <= self.reached && kept.is_some())
+    }
+
+    /// Returns the objects of the oldest bind, if the device has completed it. The caller drops them without a lock,
+    /// because that can block, and then calls [`WorkQueue::bind_freed`].
+    pub fn take_completed_bind(&mut self) -> Option<Kept> {
+        if self.has_completed_bind() { self.binds.front_mut()?.1.take() } else { None }
+    }
+
+    /// Removes the bind whose objects were freed. Returns the last work up to which all has finished; `None` if the
+    /// connection has ended.
+    pub fn bind_freed(&mut self) -> Option<u64> {
+        if !matches!(self.binds.front(), Some((_, None))) {
+            return None;
+        }
+        self.binds.pop_front();
+        self.finished()
+    }
+
+    /// Returns whether binds are outstanding.
+    pub fn has_binds(&self) -> bool {
+        !self.binds.is_empty()
+    }
+
+    /// Removes all binds. The caller drops them without a lock.
+    pub fn take_binds(&mut self) -> impl Sized + use<> {
+        std::mem::take(&mut self.binds)
     }
 
     /// Posts work of the backlog. Returns whether the device has rejected such work for the first time.

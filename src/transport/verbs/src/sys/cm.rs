@@ -16,6 +16,7 @@ use rdma_sys::*;
 
 use super::datagram::Way;
 use super::device::name_of;
+use super::freeing::Freeing;
 use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock, zeroed};
 
 /// Executes a call that returns 0, or -1 with errno. Repeats it after EINTR or EAGAIN.
@@ -32,7 +33,7 @@ fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
 /// 1,024th, cannot grow, and then crashes when it destroys the identifier.
 const ID_MEMORY: usize = 16 << 10;
 
-pub type EventChannel = Owned<rdma_event_channel, (), 1>;
+pub type EventChannel = Owned<rdma_event_channel, Arc<Freeing>, 1>;
 
 /// A copy of an acknowledged event.
 pub struct Event {
@@ -51,11 +52,11 @@ pub struct Event {
 }
 
 impl EventChannel {
-    pub fn new() -> io::Result<Arc<Self>> {
+    pub fn new(freeing: &Arc<Freeing>) -> io::Result<Arc<Self>> {
         check_room()?;
         // SAFETY: the call takes no arguments.
-        let make = |_: &()| made(|| unsafe { rdma_create_event_channel() });
-        let channel = Owned::with_descriptors((), make, |raw| [raw.fd])?;
+        let make = |_: &_| made(|| unsafe { rdma_create_event_channel() });
+        let channel = Owned::with_descriptors(freeing.clone(), make, |raw| [raw.fd])?;
         INITIALISED.store(true, Ordering::Relaxed);
         Ok(memory::arc(channel)?)
     }

@@ -79,7 +79,7 @@ impl RawCq {
         // SAFETY: an open context and its live channel; the library does not dereference the flag.
         let cq = Owned::made(parents, |(channel, announced)| unsafe {
             let cookie = announced.as_ptr().cast();
-            ibv_create_cq(channel.parent.as_ptr(), depth, cookie, channel.as_ptr(), 0)
+            ibv_create_cq(channel.parent().as_ptr(), depth, cookie, channel.as_ptr(), 0)
         })?;
         Ok(memory::arc(cq)?)
     }
@@ -108,11 +108,11 @@ impl RawCq {
 
     /// Clears the flag of an event. Returns whether it was set.
     pub fn take_announced(&self) -> bool {
-        self.parent.1.load(Ordering::Relaxed) && self.parent.1.swap(false, Ordering::AcqRel)
+        self.parent().1.load(Ordering::Relaxed) && self.parent().1.swap(false, Ordering::AcqRel)
     }
 
     pub fn is_announced(&self) -> bool {
-        self.parent.1.load(Ordering::Acquire)
+        self.parent().1.load(Ordering::Acquire)
     }
 
     /// Resizes the queue to at least `depth` completions.

@@ -2,9 +2,11 @@
 
 use std::ffi::{c_uint, c_void};
 use std::io;
+use std::sync::Arc;
 
 use rdma_sys::*;
 
+use super::freeing::Freeing;
 use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock, zeroed};
 
 /// Returns the names of the devices for which libibverbs has a driver.
@@ -31,7 +33,7 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
     Ok(result)
 }
 
-pub type Context = Owned<ibv_context, (), 2>;
+pub type Context = Owned<ibv_context, Arc<Freeing>, 2>;
 
 #[derive(Debug)]
 pub struct AsyncEvent {
@@ -60,8 +62,8 @@ pub(super) struct RawAsyncEvent {
 }
 
 impl Context {
-    pub fn open(name: &str) -> io::Result<Self> {
-        let open = |_: &()| {
+    pub fn open(name: &str, freeing: &Arc<Freeing>) -> io::Result<Self> {
+        let open = |_: &_| {
             keep_memory_over_forks();
             with_list(|list| {
                 let device = list.iter().copied().find(|&device| name_of(device) == name);
@@ -70,7 +72,7 @@ impl Context {
                 made(|| unsafe { ibv_open_device(device) })
             })?
         };
-        Owned::with_descriptors((), open, |raw| [raw.cmd_fd, raw.async_fd])
+        Owned::with_descriptors(freeing.clone(), open, |raw| [raw.cmd_fd, raw.async_fd])
     }
 
     pub fn query(&self) -> io::Result<ibv_device_attr> {

@@ -1,7 +1,8 @@
 //! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
 //! Each value owns its parents (a queue pair its zone and completion queues, a zone its device), so parents outlive
-//! their children. Both libraries are thread-safe, so [`Owned`] is `Send` and `Sync`.
+//! their children. Both libraries are thread-safe, so [`Owned`] is `Send` and `Sync`. A call that destroys an object can
+//! block, so the progress thread passes the object to a thread of [`freeing`].
 //!
 //! # Forks
 //! Neither library protects its locks across a fork. So [`with_fork_lock`] wraps calls of librdmacm, and calls that
@@ -30,6 +31,7 @@ pub mod cm;
 pub mod cq;
 pub mod datagram;
 pub mod device;
+pub mod freeing;
 mod layout;
 pub mod memory;
 pub mod qp;
@@ -37,10 +39,11 @@ pub mod qp;
 use std::ffi::{CStr, c_char, c_int};
 use std::fs::File;
 use std::io;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -49,6 +52,8 @@ use host::cancel::uncancelled;
 use host::fork::CloseOnFork;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
+
+use freeing::{Ancestor, Freeing};
 
 /// Set once both libraries are initialised, when the first event channel exists.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -127,9 +132,11 @@ fn zeroed<T: Zeroable>() -> T {
     unsafe { mem::zeroed() }
 }
 
-pub trait Object {
+pub trait Object: 'static {
     /// Log message if an object cannot be destroyed.
     const STAYS: &str;
+    /// Set if values are dropped under locks, so that no thread of the program may destroy the object.
+    const UNDER_LOCKS: bool;
 
     /// Destroys an object. Returns 0 or an errno.
     ///
@@ -139,9 +146,10 @@ pub trait Object {
 }
 
 macro_rules! objects {
-    ($($object:ident: $end:expr, $stays:literal;)*) => {
+    ($($object:ident: $end:expr, $stays:literal $(, $under_locks:literal)?;)*) => {
         $(impl Object for $object {
             const STAYS: &str = $stays;
+            const UNDER_LOCKS: bool = false $(|| $under_locks)?;
 
             unsafe fn end(raw: *mut Self) -> c_int {
                 // SAFETY: the object is not used again (contract).
@@ -159,7 +167,7 @@ objects! {
     ibv_comp_channel: ibv_destroy_comp_channel, "a completion channel stays";
     ibv_cq: ibv_destroy_cq, "a completion queue stays";
     ibv_srq: ibv_destroy_srq, "a shared receive queue stays";
-    ibv_ah: ibv_destroy_ah, "an address handle stays";
+    ibv_ah: ibv_destroy_ah, "an address handle stays", true;
     ibv_qp: ibv_destroy_qp, "a queue pair stays";
     rdma_event_channel: |raw| { rdma_destroy_event_channel(raw); 0 }, "an event channel stays";
     // This waits until the fetched events are acknowledged, which [`cm::EventChannel`] does immediately.
@@ -167,30 +175,35 @@ objects! {
 }
 
 /// An object of the libraries, with its parent and `N` descriptors that forked children must close.
-pub struct Owned<T: Object, P, const N: usize = 0> {
+pub struct Owned<T: Object, P: Ancestor, const N: usize = 0> {
+    live: ManuallyDrop<Live<T, P, N>>,
+}
+
+/// An object that a drop destroys, in any thread.
+struct Live<T: Object, P, const N: usize> {
     raw: NonNull<T>,
-    notes: [CloseOnFork; N],
+    notes: Option<[CloseOnFork; N]>,
     descriptors: [RawFd; N],
     parent: P,
 }
 
 // SAFETY: the libraries allow calls for an object from any thread.
-unsafe impl<T: Object, P: Send, const N: usize> Send for Owned<T, P, N> {}
+unsafe impl<T: Object, P: Send, const N: usize> Send for Live<T, P, N> {}
 // SAFETY: the libraries allow concurrent calls for an object.
-unsafe impl<T: Object, P: Sync, const N: usize> Sync for Owned<T, P, N> {}
+unsafe impl<T: Object, P: Sync, const N: usize> Sync for Live<T, P, N> {}
 
-impl<T: Object, P> Owned<T, P> {
-    fn of(raw: NonNull<T>, parent: P) -> Self {
-        Owned { raw, notes: [], descriptors: [], parent }
-    }
-
+impl<T: Object, P: Ancestor> Owned<T, P> {
     /// Wraps an object that `call` creates from its parent.
     fn made(parent: P, mut call: impl FnMut(&P) -> *mut T) -> io::Result<Self> {
         Ok(Self::of(made(|| call(&parent))?, parent))
     }
 }
 
-impl<T: Object, P, const N: usize> Owned<T, P, N> {
+impl<T: Object, P: Ancestor, const N: usize> Owned<T, P, N> {
+    fn of(raw: NonNull<T>, parent: P) -> Self {
+        Owned { live: ManuallyDrop::new(Live { raw, notes: None, descriptors: [-1; N], parent }) }
+    }
+
     /// Wraps an object that `make` creates from its parent. `fds` returns the object's descriptors, which no fork in
     /// between inherits. Makes the last descriptor non-blocking.
     fn with_descriptors(
@@ -199,12 +212,12 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
         fds: impl FnOnce(&T) -> [RawFd; N],
     ) -> io::Result<Self> {
         let owned = with_fork_lock(|| {
-            let raw = make(&parent)?;
-            // SAFETY: the object is live.
-            let descriptors = fds(unsafe { raw.as_ref() });
+            let mut owned = Self::of(make(&parent)?, parent);
+            let descriptors = fds(&owned);
+            owned.live.descriptors = descriptors;
             // SAFETY: the object keeps its descriptors open.
-            let notes = descriptors.map(|fd| CloseOnFork::new(unsafe { BorrowedFd::borrow_raw(fd) }));
-            io::Result::Ok(Owned { raw, notes, descriptors, parent })
+            owned.live.notes = Some(descriptors.map(|fd| CloseOnFork::new(unsafe { BorrowedFd::borrow_raw(fd) })));
+            io::Result::Ok(owned)
         })?;
         descriptor::never_block(owned.as_fd())?;
         // If this fails, the descriptor merely stays open after an exec.
@@ -213,35 +226,57 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
     }
 
     fn as_ptr(&self) -> *mut T {
-        self.raw.as_ptr()
+        self.live.raw.as_ptr()
+    }
+
+    fn parent(&self) -> &P {
+        &self.live.parent
     }
 
     /// Returns the address that asynchronous events contain.
     pub fn address(&self) -> usize {
-        self.raw.addr().get()
+        self.live.raw.addr().get()
     }
 }
 
-impl<T: Object, P, const N: usize> AsFd for Owned<T, P, N> {
+impl<T: Object, P: Ancestor + Sync, const N: usize> Ancestor for Arc<Owned<T, P, N>> {
+    fn freeing(&self) -> &Arc<Freeing> {
+        self.parent().freeing()
+    }
+}
+
+impl<T: Object, P: Ancestor, const N: usize> AsFd for Owned<T, P, N> {
     /// Returns the last descriptor, readable when there is an event.
     fn as_fd(&self) -> BorrowedFd<'_> {
         const { assert!(N > 0, "the object has no descriptor") };
         // SAFETY: the descriptor belongs to the object, which lives as long as this value.
-        unsafe { BorrowedFd::borrow_raw(self.descriptors[N - 1]) }
+        unsafe { BorrowedFd::borrow_raw(self.live.descriptors[N - 1]) }
     }
 }
 
-impl<T: Object, P, const N: usize> Deref for Owned<T, P, N> {
+impl<T: Object, P: Ancestor, const N: usize> Deref for Owned<T, P, N> {
     type Target = T;
 
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: the object lives as long as this value. Fields that change are documented where they are read.
-        unsafe { self.raw.as_ref() }
+        unsafe { self.live.raw.as_ref() }
     }
 }
 
-impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
+impl<T: Object, P: Ancestor, const N: usize> Drop for Owned<T, P, N> {
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        let live = unsafe { ManuallyDrop::take(&mut self.live) };
+        let freeing = live.parent.freeing().clone();
+        if T::UNDER_LOCKS || freeing.is_progress_thread() {
+            // Without memory, this thread destroys the object.
+            let _ = freeing.run(move || drop(live));
+        }
+    }
+}
+
+impl<T: Object, P, const N: usize> Drop for Live<T, P, N> {
     fn drop(&mut self) {
         // SAFETY: the values of its children own this value, so no child exists.
         let end = || destroy(T::STAYS, || unsafe { T::end(self.raw.as_ptr()) });
@@ -249,7 +284,7 @@ impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
             return end();
         }
         with_fork_lock(|| {
-            self.notes.iter_mut().for_each(CloseOnFork::end);
+            self.notes.iter_mut().flatten().for_each(CloseOnFork::end);
             end();
         });
     }

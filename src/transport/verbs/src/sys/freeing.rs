@@ -1,0 +1,171 @@
+//! Threads for calls that can block: the destruction of objects.
+//!
+//! The kernel can block such a call for a minute, for example until all references to a queue pair have gone, or on
+//! iWARP until the peer responds. The adapter's progress thread serves all connections, so it destroys nothing: it
+//! passes the objects to these threads. Calls of the program destroy objects themselves, without a lock of this transport.
+//!
+//! A task waits only while [`MAX_THREADS`] others run. Normally one thread exists, from the first task until the adapter
+//! is closed: further threads start while all others run tasks, and end when there is none.
+//!
+//! A task owns its objects and their parents, so a queue pair is destroyed before its completion queues and its zone.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use host::lock::{Condvar, Mutex};
+use host::memory::{self, NoMemory, Room};
+use host::thread::{self, Id, isolate};
+
+/// Maximum number of threads of an adapter. More are needed only if as many calls block.
+const MAX_THREADS: usize = 64;
+
+type Task = Box<dyn FnOnce() + Send>;
+
+/// The threads of an adapter.
+#[derive(Default)]
+pub struct Freeing {
+    state: Mutex<State>,
+    /// Notified when there is a task, or no further one.
+    added: Condvar,
+    /// Notified when a thread becomes idle or ends.
+    settled: Condvar,
+    /// The thread that must not destroy objects.
+    progress: OnceLock<Id>,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: VecDeque<Task>,
+    /// Number of threads.
+    threads: usize,
+    /// Number of threads without a task, including those that start.
+    idle: usize,
+    /// Set once idle threads end.
+    closed: bool,
+}
+
+impl State {
+    /// Returns whether another thread must start for the waiting tasks, and counts it.
+    fn grows(&mut self) -> bool {
+        let grows = !self.tasks.is_empty() && self.idle == 0 && self.threads < MAX_THREADS;
+        if grows {
+            (self.threads, self.idle) = (self.threads + 1, self.idle + 1);
+        }
+        grows
+    }
+}
+
+impl Freeing {
+    pub fn new() -> Result<Arc<Self>, NoMemory> {
+        memory::arc(Freeing::default())
+    }
+
+    /// Makes the calling thread the progress thread.
+    pub fn spare_this_thread(&self) {
+        let _ = self.progress.set(Id::current());
+    }
+
+    /// Returns whether the calling thread is the progress thread, which must not block.
+    pub fn is_progress_thread(&self) -> bool {
+        self.progress.get() == Some(&Id::current())
+    }
+
+    /// Runs `task` in a thread. Without memory, drops it instead.
+    pub fn run(self: &Arc<Self>, task: impl FnOnce() + Send + 'static) -> Result<(), NoMemory> {
+        let task: Task = memory::boxed(task)?;
+        let grows = {
+            let mut state = self.state.lock();
+            state.tasks.room(1)?;
+            state.tasks.push_back(task);
+            state.grows()
+        };
+        self.added.notify_all();
+        if grows {
+            self.grow();
+        }
+        Ok(())
+    }
+
+    /// Starts a thread, which has been counted.
+    fn grow(self: &Arc<Self>) {
+        let own = self.clone();
+        let Err(error) = thread::start(c"dat-verbs-free", move || own.work()) else { return };
+        let left = {
+            let mut state = self.state.lock();
+            (state.threads, state.idle) = (state.threads - 1, state.idle - 1);
+            if state.threads == 0 { std::mem::take(&mut state.tasks) } else { VecDeque::new() }
+        };
+        if !left.is_empty() {
+            log::warn!("device: cannot start a thread to free objects, which may delay connections: {error}");
+        }
+        for task in left {
+            isolate(task);
+        }
+        self.settled.notify_all();
+    }
+
+    fn work(self: Arc<Self>) {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(task) = state.tasks.pop_front() {
+                state.idle -= 1;
+                let grows = state.grows();
+                drop(state);
+                if grows {
+                    self.grow();
+                }
+                isolate(task);
+                state = self.state.lock();
+                state.idle += 1;
+            } else if state.closed || state.idle > 1 {
+                break;
+            } else {
+                self.settled.notify_all();
+                self.added.wait(&mut state);
+            }
+        }
+        (state.threads, state.idle) = (state.threads - 1, state.idle - 1);
+        drop(state);
+        self.settled.notify_all();
+    }
+
+    /// Waits until all tasks have ended, but not beyond `limit`. Threads end after their tasks, which own their objects.
+    pub fn close(&self, limit: Instant) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        self.added.notify_all();
+        while state.threads > 0 && Instant::now() < limit {
+            self.settled.wait_until(&mut state, limit);
+        }
+        if state.threads > 0 {
+            log::info!("device: {} calls that free objects still block", state.threads - state.idle);
+        }
+    }
+}
+
+/// A parent of an object, which leads to the threads that destroy the object.
+pub trait Ancestor: Send + 'static {
+    fn freeing(&self) -> &Arc<Freeing>;
+}
+
+impl Ancestor for Arc<Freeing> {
+    fn freeing(&self) -> &Arc<Freeing> {
+        self
+    }
+}
+
+impl<A: Ancestor, B: Send + 'static> Ancestor for (A, B) {
+    fn freeing(&self) -> &Arc<Freeing> {
+        self.0.freeing()
+    }
+}
+
+impl<A: Ancestor, B: Send + 'static, C: Send + 'static> Ancestor for (A, B, C) {
+    fn freeing(&self) -> &Arc<Freeing> {
+        self.0.freeing()
+    }
+}
+
+#[cfg(test)]
+mod tests;
