@@ -1679,7 +1679,9 @@ extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
 
 /**
  * Changes the selected parameters of an endpoint: all of them, or none on error. A table in the
- * manual page shows which parameter can be changed in which state.
+ * manual page shows which parameter can be changed in which state. In these states, the call
+ * accepts every value that dat_ep_query returned. On an endpoint with a shared receive queue,
+ * max_recv_dtos is the hard high watermark.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_COMM_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_modify(3DAT).

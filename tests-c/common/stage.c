@@ -123,7 +123,20 @@ static bool accepted(struct stage *g, const char **why)
     return false;
 }
 
-bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
+static void make_ep(struct stage *g, bool shared)
+{
+    DAT_SRQ_ATTR attr = { 8, 4, DAT_SRQ_LW_DEFAULT };
+
+    if (shared) {
+        must_rc(dat_srq_create(g->fx.ia, g->fx.pz, &attr, &g->srq), DAT_SUCCESS, "dat_srq_create");
+        side_make_srq(&g->side, &g->fx, g->srq, NULL);
+    } else {
+        side_make(&g->side, &g->fx, NULL);
+    }
+    g->ep = g->side.ep;
+}
+
+static bool open_with(struct stage *g, DAT_EP_STATE state, bool shared, const char **why)
 {
     const char *unused;
     bool reached = true;
@@ -135,8 +148,7 @@ bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
     fx_open(&g->fx);
     g->requests = fx_evd(&g->fx, 8, DAT_EVD_CR_FLAG);
     region_make(&g->fx, &g->region, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    side_make(&g->side, &g->fx, NULL);
-    g->ep = g->side.ep;
+    make_ep(g, shared);
 
     switch (state) {
     case DAT_EP_STATE_UNCONNECTED:
@@ -159,6 +171,11 @@ bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
         g->cr = next_request(g->requests);
         break;
     case DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING:
+        if (shared) {
+            *why = "the provider creates endpoints without a shared receive queue";
+            reached = false;
+            break;
+        }
         must_rc(dat_ep_free(g->side.ep), DAT_SUCCESS, "dat_ep_free");
         g->side.ep = g->ep = DAT_HANDLE_NULL;
         reached = tentative(g, why);
@@ -204,6 +221,16 @@ bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
     if (!reached)
         stage_close(g);
     return reached;
+}
+
+bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
+{
+    return open_with(g, state, false, why);
+}
+
+bool stage_open_srq(struct stage *g, DAT_EP_STATE state, const char **why)
+{
+    return open_with(g, state, true, why);
 }
 
 void stage_close(struct stage *g)

@@ -10,6 +10,7 @@ struct stage {
     struct side side;    /* has the EVDs of ep; side.ep is ep, or NULL in TENTATIVE */
     struct side other;   /* the endpoint at the other end, if it is in this process */
     struct region region;
+    DAT_SRQ_HANDLE srq;  /* the queue of ep, or NULL */
     DAT_EVD_HANDLE requests;
     DAT_CONN_QUAL qual;
     DAT_PSP_HANDLE psp;
@@ -27,6 +28,8 @@ extern const DAT_EP_STATE stage_states[STAGE_STATES];
  * COMPLETION_PENDING, the program needs STAGE_ROLE.
  */
 bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why);
+/* Does the same with an endpoint on a shared receive queue. */
+bool stage_open_srq(struct stage *g, DAT_EP_STATE state, const char **why);
 void stage_close(struct stage *g);
 
 int stage_caller(struct link *up);

@@ -135,6 +135,24 @@ const struct field fields[] = {
 
 const int field_count = (int)(sizeof fields / sizeof fields[0]);
 
+char letter_unchanged(const struct field *f, int s)
+{
+    /* It cannot change, but is among the attributes, which a program can pass as a whole. */
+    if (f->bit == DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW)
+        return "AAASASSSS"[s];
+    return f->in[s];
+}
+
+DAT_EP_PARAM_MASK fields_unchanged(int s, char letter)
+{
+    DAT_EP_PARAM_MASK mask = 0;
+
+    for (int i = 0; i < field_count; i++)
+        if (letter_unchanged(&fields[i], s) == letter)
+            mask |= fields[i].bit;
+    return mask;
+}
+
 void values_make(struct values *v, struct fx *fx)
 {
     DAT_SRQ_ATTR attr = { 4, 1, DAT_SRQ_LW_DEFAULT };

@@ -41,6 +41,11 @@ struct field {
 extern const struct field fields[];
 extern const int field_count;
 
+/* Returns the letter of a field in state stage_states[s] for the value that dat_ep_query returned. */
+char letter_unchanged(const struct field *f, int s);
+/* Returns the fields with this letter. */
+DAT_EP_PARAM_MASK fields_unchanged(int s, char letter);
+
 /* Queries all fields. The query must succeed. */
 DAT_EP_PARAM ep_param(DAT_EP_HANDLE ep);
 

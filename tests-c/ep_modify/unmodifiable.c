@@ -62,9 +62,10 @@ static void in_state(int s)
             is_code(dat_ep_modify(g.ep, fields[i].bit | companions[k], &p), DAT_INVALID_PARAMETER,
                     DAT_INVALID_ARG2, "dat_ep_modify: %s: %s and bit 0x%llx: DAT_INVALID_PARAMETER",
                     name, fields[i].title, (unsigned long long)companions[k]);
-        is_type(dat_ep_modify(g.ep, fields[i].bit, &before), DAT_INVALID_PARAMETER,
-                "dat_ep_modify: %s: %s, its present value: DAT_INVALID_PARAMETER", name,
-                fields[i].title);
+        if (letter_unchanged(&fields[i], s) == 'P')
+            is_type(dat_ep_modify(g.ep, fields[i].bit, &before), DAT_INVALID_PARAMETER,
+                    "dat_ep_modify: %s: %s, its present value: DAT_INVALID_PARAMETER", name,
+                    fields[i].title);
     }
     is_type(dat_ep_modify(g.ep, DAT_EP_FIELD_ALL, &p), DAT_INVALID_PARAMETER,
             "dat_ep_modify: %s: DAT_EP_FIELD_ALL: DAT_INVALID_PARAMETER", name);

@@ -524,18 +524,21 @@ static void do_set_watermark(void)
 static void do_modify(void)
 {
     int i = (int)draw(PAIRS), v = (int)draw(EVDS);
-    DAT_EP_PARAM p;
+    DAT_EP_PARAM p, now;
 
     memset((void *)&p, 0, sizeof p);
+    memset((void *)&now, 0, sizeof now);
     p.recv_evd_handle = recv_evd[v];
     p.srq_handle = q.handle;
-    p.ep_attr.max_recv_dtos = 5;
+    p.ep_attr.max_recv_dtos = 100 + v; /* a hard high watermark above all numbers of buffers */
     note("dat_ep_modify of endpoint %d, receive EVD %d", i, v);
     expect(dat_ep_modify(rx[i].ep, DAT_EP_FIELD_SRQ_HANDLE, &p), DAT_INVALID_PARAMETER);
     if (m.ep[i].state == UNCONNECTED) {
-        expect(dat_ep_modify(rx[i].ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &p),
-               DAT_INVALID_PARAMETER);
-        expect(dat_ep_modify(rx[i].ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &p), DAT_SUCCESS);
+        expect(dat_ep_modify(rx[i].ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS | DAT_EP_FIELD_RECV_EVD_HANDLE, &p),
+               DAT_SUCCESS);
+        expect(dat_ep_query(rx[i].ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &now), DAT_SUCCESS);
+        agree(now.ep_attr.max_recv_dtos == 100 + v, "dat_ep_query: max_recv_dtos %d",
+              (int)now.ep_attr.max_recv_dtos);
         m.ep[i].evd = v;
     } else {
         expect(dat_ep_modify(rx[i].ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &p), DAT_INVALID_STATE);

@@ -26,6 +26,24 @@ impl Watermark {
             Watermark::Default | Watermark::Infinite => None,
         }
     }
+
+    /// Returns the value that attributes show: 0 also for the default, `None` for infinity.
+    pub fn attribute(self) -> Option<usize> {
+        match self {
+            Watermark::Default => Some(0),
+            Watermark::At(limit) => Some(limit),
+            Watermark::Infinite => None,
+        }
+    }
+
+    /// Returns the watermark of an attribute that a program sets: 0 selects the default.
+    pub fn from_attribute(value: Option<usize>) -> Self {
+        match value {
+            Some(0) => Watermark::Default,
+            Some(limit) => Watermark::At(limit),
+            None => Watermark::Infinite,
+        }
+    }
 }
 
 /// An endpoint's attributes.
@@ -107,7 +125,7 @@ impl EpAttributes {
             return Err(Error::ModelNotSupported);
         }
         let against = Against { limits, srq, purpose: Purpose::Create { recv_evd, request_evd } };
-        let mut settings = RULES.iter().filter_map(|rule| Some((rule.check, self.get(rule.field)?)));
+        let mut settings = RULES.iter().filter_map(|rule| Some((rule.check, self.get(rule.field, srq)?)));
         if !settings.all(|(check, setting)| check.admits(setting, &against)) {
             return Err(Error::InvalidParameter(Arg::Attributes));
         }
@@ -120,22 +138,28 @@ impl EpAttributes {
         }
     }
 
-    /// Returns the value of `field`; `None` if it is not among the attributes, or has one possible value.
-    fn get(&self, field: Field) -> Option<Setting> {
+    /// Returns the value of `field`, with an SRQ if `srq`; `None` if it is not among the attributes, or has one possible
+    /// value.
+    pub(super) fn get(&self, field: Field, srq: bool) -> Option<Setting> {
         let setting = match field {
+            Field::ServiceType => Setting::Datagrams(self.datagrams),
             Field::MaxMessageSize => Setting::Size(self.max_message_size),
             Field::MaxRdmaSize => Setting::Size(self.max_rdma_size),
             Field::Qos => Setting::Qos(self.qos),
             Field::RecvCompletionFlags => Setting::Flags(self.recv_completion_flags),
             Field::RequestCompletionFlags => Setting::Flags(self.request_completion_flags),
+            Field::MaxRecvDtos if srq => Setting::Watermark(self.hard_watermark.attribute()),
             Field::MaxRecvDtos => Setting::Count(self.max_recv_dtos),
             Field::MaxRequestDtos => Setting::Count(self.max_request_dtos),
             Field::MaxRecvIov => Setting::Count(self.max_recv_iov),
             Field::MaxRequestIov => Setting::Count(self.max_request_iov),
             Field::MaxRdmaReadIn => Setting::Count(self.max_rdma_read_in),
             Field::MaxRdmaReadOut => Setting::Count(self.max_rdma_read_out),
+            Field::SrqSoftHighWatermark => Setting::Watermark(self.soft_watermark.attribute()),
             Field::MaxRdmaReadIov => Setting::Count(self.max_rdma_read_iov),
             Field::MaxRdmaWriteIov => Setting::Count(self.max_rdma_write_iov),
+            Field::ProviderSpecificCount => Setting::Counters(self.counters_number && self.counters_list),
+            Field::ProviderSpecific => Setting::Counters(self.counters_list),
             _ => return None,
         };
         Some(setting)
@@ -148,6 +172,7 @@ impl EpAttributes {
             (Field::Qos, Setting::Qos(qos)) => self.qos = qos,
             (Field::RecvCompletionFlags, Setting::Flags(flags)) => self.recv_completion_flags = flags,
             (Field::RequestCompletionFlags, Setting::Flags(flags)) => self.request_completion_flags = flags,
+            (Field::MaxRecvDtos, Setting::Watermark(value)) => self.hard_watermark = Watermark::from_attribute(value),
             (Field::MaxRecvDtos, Setting::Count(count)) => (self.max_recv_dtos, self.usual_queues) = (count, false),
             (Field::MaxRequestDtos, Setting::Count(count)) => {
                 (self.max_request_dtos, self.usual_queues) = (count, false);

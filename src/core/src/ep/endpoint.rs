@@ -223,6 +223,8 @@ impl<T: Transport> Endpoint<T> {
             }
             receives.posted.reserve(attr.max_recv_dtos)?;
             receives.max_segments = attr.max_recv_iov;
+        } else {
+            receives.set_hard_watermark(attr.hard_watermark);
         }
         let zone = control.pz.as_ref().map(|pz| pz.id());
         receives.zone = zone;
@@ -236,6 +238,11 @@ impl<T: Transport> Endpoint<T> {
         requests.max_write_segments = segments(attr.max_rdma_write_iov, limits.max_segments_write);
         requests.max_transfer = limits.max_transfer;
         Ok(())
+    }
+
+    /// Returns whether the endpoint takes its receives from an SRQ.
+    pub fn has_srq(&self) -> bool {
+        self.srq.is_some()
     }
 
     /// Returns the parameters.

@@ -46,28 +46,42 @@ struct Draft<T: Transport> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Changes all fields of `changes`, or none. A new limit above 0 of outstanding receives or requests needs an EVD,
-    /// except on the endpoint of a connection request. Posted receives must still fit.
+    /// Changes all fields of `changes`, or none. The value that a query returns is always valid. A new limit above 0 of
+    /// outstanding receives or requests needs an EVD, except on the endpoint of a connection request. Posted receives
+    /// must still fit.
     ///
     /// # Errors
     /// In this order:
-    /// * [`Arg::Field`] for a field that never changes
+    /// * [`Arg::Field`] for a field that cannot be selected
     /// * [`Error::InvalidHandle`] if another thread frees the endpoint
+    /// * [`Arg::Field`] for another value of a constant field
     /// * [`StateError::Endpoint`] if the state does not admit a field
-    /// * [`StateError::ReceivesPosted`] for the receive completion flags
+    /// * [`StateError::ReceivesPosted`] for other receive completion flags
     /// * [`Arg::Value`] for an invalid value, [`Error::CommNotSupported`] for an unsupported kind of socket
     /// * [`Error::InsufficientResources`]
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));
         }
-        let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
         // Dropped without a lock, because this may drop an EVD of another adapter.
         let _replaced;
         let mut control = self.live()?;
+        let is_present = |control: &Control<T>, change: &(Field, Value<T>)| match *change {
+            (field, Value::Setting(setting)) => control.attr.get(field, self.srq.is_some()) == Some(setting),
+            (Field::Comm, Value::Comm(comm)) => control.comm == comm,
+            _ => false,
+        };
+        let is_constant = |field: &Field| field.rule().class == Class::Constant;
+        if changes.iter().any(|change| is_constant(&change.0) && !is_present(&control, change)) {
+            return Err(Error::InvalidParameter(Arg::Field));
+        }
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
             return Err(control.state.into());
         }
+        // A present value is no change, even if it would be invalid as a new one.
+        let changes: ArrayVec<_, { RULES.len() }> =
+            changes.iter().filter(|change| !is_present(&control, change)).collect();
+        let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
         let mut requests = self.requests();
         let mut receives = self.receives.lock();
         let posted = receives.buffers();
@@ -83,7 +97,7 @@ impl<T: Transport> Endpoint<T> {
             connect_evd: None,
             comm: control.comm,
         };
-        for (field, value) in changes {
+        for (field, value) in &changes {
             self.draft(&mut draft, field.rule(), value)?;
         }
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
@@ -135,8 +149,7 @@ impl<T: Transport> Endpoint<T> {
                 let limits = self.ia.attributes();
                 let against = Against { limits, srq: self.srq.is_some(), purpose: Purpose::Modify };
                 let too_long = matches!(setting, Setting::Size(size) if size > limits.fabric.mtu as u64);
-                let not_for_datagrams =
-                    rule.field == Field::ServiceType || (rule.field == Field::MaxMessageSize && too_long);
+                let not_for_datagrams = rule.field == Field::MaxMessageSize && too_long;
                 if !check.admits(setting, &against) || (draft.attr.datagrams && not_for_datagrams) {
                     return Err(BAD_VALUE);
                 }

@@ -272,8 +272,13 @@ impl<T: Transport> Receives<T> {
 
     pub fn set_watermarks(&mut self, soft: Watermark, hard: Watermark) {
         self.soft_limit = soft.limit();
-        self.hard_limit = hard.limit();
         self.soft_armed = self.soft_limit.is_some();
+        self.set_hard_watermark(hard);
+    }
+
+    /// Leaves the soft watermark armed or disarmed.
+    pub fn set_hard_watermark(&mut self, hard: Watermark) {
+        self.hard_limit = hard.limit();
         self.watched = self.soft_armed || self.hard_limit.is_some();
     }
 

@@ -20,7 +20,10 @@ impl Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Class {
+    /// Cannot be selected.
     Never,
+    /// Cannot change. A modify can select its present value until a connection is requested or accepted.
+    Constant,
     /// In the quiescent states: unconnected and tentative connection pending.
     Quiescent,
     /// Until a connection is requested or accepted.
@@ -35,7 +38,7 @@ impl Class {
         match self {
             Class::Never => false,
             Class::Quiescent => matches!(state, Unconnected | TentativeConnectionPending),
-            Class::BeforeConnection => {
+            Class::Constant | Class::BeforeConnection => {
                 matches!(state, Unconnected | Reserved | PassiveConnectionPending | TentativeConnectionPending)
             }
             Class::Unconnected => state == Unconnected,
@@ -56,12 +59,16 @@ pub enum Qos {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the other variants are named after their value
 pub enum Setting {
-    /// The only valid value: reliable service, no named attributes.
+    /// The only valid value: no named attributes.
     Fixed,
+    /// `true` for the service of datagrams, `false` for reliable connections.
+    Datagrams(bool),
     Size(u64),
     Count(usize),
     Qos(Qos),
     Flags(CompletionFlags),
+    /// A high watermark, in the form of [`Watermark::attribute`](super::Watermark::attribute).
+    Watermark(Option<usize>),
     /// `true` if a query returns the named attributes, or their number.
     Counters(bool),
 }
@@ -78,6 +85,9 @@ pub enum Check {
     /// A supported kind of socket, or none.
     Comm,
     Fixed,
+    /// A new endpoint chooses its service; a modify cannot change it.
+    Service,
+    Watermark,
     Counters,
     /// At most this number of bytes.
     Size(Most<u64>),
@@ -89,7 +99,8 @@ pub enum Check {
         /// Valid flags in a modify; receive flags cannot change while a receive is posted.
         modify: Flags,
     },
-    /// A count. With an SRQ, a creation ignores receive counts, and they cannot be modified.
+    /// A count. With an SRQ, the number of receives is the hard high watermark. The segments of a receive then have no
+    /// effect, and a creation ignores them.
     Count {
         least: Least,
         most: Most<usize>,
@@ -179,7 +190,7 @@ fields! {
     RequestEvd: BeforeConnection, Check::Evd(Streams::TRANSFERS);
     ConnectEvd: BeforeConnection, Check::Evd(Streams::CONNECTIONS);
     Srq: Never, Check::None;
-    ServiceType: BeforeConnection, Check::Fixed;
+    ServiceType: BeforeConnection, Check::Service;
     MaxMessageSize: BeforeConnection, Check::Size(|limits| limits.max_transfer);
     MaxRdmaSize: BeforeConnection, Check::Size(|limits| limits.max_transfer);
     Qos: BeforeConnection, Check::Qos;
@@ -191,7 +202,7 @@ fields! {
     MaxRequestIov: BeforeConnection, count(Stream::Requests, Least::One, |limits| limits.max_segments);
     MaxRdmaReadIn: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_in);
     MaxRdmaReadOut: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_out);
-    SrqSoftHighWatermark: Never, Check::None;
+    SrqSoftHighWatermark: Constant, Check::Watermark;
     MaxRdmaReadIov: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_segments_read);
     MaxRdmaWriteIov: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_segments_write);
     TransportSpecificCount: Unconnected, Check::Fixed;
@@ -221,15 +232,21 @@ impl Check {
     pub(super) fn admits(&self, setting: Setting, against: &Against<'_>) -> bool {
         let (limits, purpose) = (against.limits, against.purpose);
         match (*self, setting) {
-            (Check::Fixed, Setting::Fixed) | (Check::Counters, Setting::Counters(_)) => true,
+            (Check::Fixed, Setting::Fixed)
+            | (Check::Counters, Setting::Counters(_))
+            | (Check::Watermark, Setting::Watermark(_)) => true,
+            (Check::Service, Setting::Datagrams(_)) => purpose != Purpose::Modify,
             (Check::Size(most), Setting::Size(size)) => size <= most(limits),
             (Check::Qos, Setting::Qos(qos)) => purpose != Purpose::Modify || qos == Qos::BestEffort,
             (Check::Flags { create, modify }, Setting::Flags(flags)) => match purpose {
                 Purpose::Create { .. } => create.admit(flags),
                 Purpose::Modify => modify.admit(flags),
             },
-            (Check::Count { stream: Stream::Receives, .. }, Setting::Count(_)) if against.srq => {
-                purpose != Purpose::Modify
+            (Check::Count { least: Least::Dispatcher, stream: Stream::Receives, .. }, setting) if against.srq => {
+                matches!(setting, Setting::Watermark(_))
+            }
+            (Check::Count { most, stream: Stream::Receives, .. }, Setting::Count(count)) if against.srq => {
+                purpose != Purpose::Modify || count <= most(limits)
             }
             (Check::Count { least, most, stream }, Setting::Count(count)) => {
                 let dispatcher = match (purpose, stream) {

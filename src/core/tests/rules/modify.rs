@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use dat_core::ep::table::{Field, Qos, Setting};
-use dat_core::ep::{EpState, Value};
+use dat_core::ep::{EpState, Value, Watermark};
 use dat_core::error::{Arg, Error, Role, StateError};
+use dat_core::event::{AsyncReason, Event};
+use dat_core::testing::{Call, next, quiet};
+use dat_core::transport::Verdict;
 use dat_core::{Comm, CompletionFlags, Pz, Rsp, Streams};
 
 use super::*;
@@ -23,6 +26,79 @@ fn rejects_constant_fields() {
     for field in [Field::Ia, Field::State, Field::LocalPort, Field::Srq, Field::SrqSoftHighWatermark] {
         assert_eq!(end.ep.modify(&count(field, 0)), Err(Error::InvalidParameter(Arg::Field)), "{field:?}");
     }
+}
+
+/// Fields whose values a query can return although no modify sets them.
+#[test]
+fn present_values_are_no_change() {
+    let adapter = open();
+    let end = adapter.end_with(None, |attr| {
+        attr.request_completion_flags = CompletionFlags::SUPPRESS;
+        attr.soft_watermark = Watermark::At(7);
+    });
+    let set = |field, setting| end.ep.modify(&[(field, Value::Setting(setting))]);
+    let flags = |flags| Setting::Flags(flags);
+    assert_eq!(set(Field::RequestCompletionFlags, flags(CompletionFlags::SUPPRESS)), Ok(()));
+    assert_eq!(set(Field::RequestCompletionFlags, flags(CompletionFlags::BARRIER_FENCE)), BAD);
+    assert_eq!(set(Field::ServiceType, Setting::Datagrams(false)), Ok(()));
+    assert_eq!(set(Field::ServiceType, Setting::Datagrams(true)), BAD);
+    let soft = |value| set(Field::SrqSoftHighWatermark, Setting::Watermark(value));
+    assert_eq!(soft(Some(7)), Ok(()));
+    assert_eq!(soft(Some(8)), Err(Error::InvalidParameter(Arg::Field)));
+    // In attributes, 0 is the default, and also the watermark 0.
+    for watermark in [Watermark::Default, Watermark::At(0)] {
+        end.ep.set_watermark(watermark, Watermark::Infinite).unwrap();
+        assert_eq!((soft(Some(0)), soft(None)), (Ok(()), Err(Error::InvalidParameter(Arg::Field))));
+        assert_eq!(end.ep.query().attr.soft_watermark, watermark);
+    }
+    // The state matters more than the value, but less than another value of a constant field.
+    establish(&adapter, &end);
+    assert_eq!(soft(Some(0)), Err(EpState::Connected.into()));
+    assert_eq!(soft(Some(1)), Err(Error::InvalidParameter(Arg::Field)));
+}
+
+#[test]
+fn shared_queue_has_a_hard_watermark() {
+    let adapter = open();
+    let srq = adapter.srq(8);
+    let end = adapter.end_with(Some(&srq), |attr| attr.max_recv_iov = 99);
+    let hard = || end.ep.query().attr.hard_watermark;
+    let set = |value| end.ep.modify(&[(Field::MaxRecvDtos, Value::Setting(Setting::Watermark(value)))]);
+    for (value, watermark) in [(Some(5), Watermark::At(5)), (Some(0), Watermark::Default), (None, Watermark::Infinite)]
+    {
+        assert_eq!(set(value), Ok(()));
+        assert_eq!(hard(), watermark);
+    }
+    end.ep.set_watermark(Watermark::Infinite, Watermark::At(0)).unwrap();
+    assert_eq!(set(Some(0)), Ok(()));
+    assert_eq!(hard(), Watermark::At(0));
+    assert_eq!(end.ep.modify(&count(Field::MaxRecvDtos, 1)), BAD);
+    // A creation ignores the segments of a receive.
+    assert_eq!(end.ep.modify(&count(Field::MaxRecvIov, 99)), Ok(()));
+    assert_eq!(end.ep.modify(&count(Field::MaxRecvIov, 98)), BAD);
+    assert_eq!(end.ep.modify(&count(Field::MaxRecvIov, 3)), Ok(()));
+    assert_eq!(end.ep.query().attr.max_recv_iov, 3);
+}
+
+#[test]
+fn modified_hard_watermark_breaks_a_connection() {
+    let adapter = open();
+    let srq = adapter.srq(4);
+    let buffer = adapter.buffer(8);
+    let end = adapter.end_on(&srq);
+    end.ep.set_watermark(Watermark::At(1), Watermark::Infinite).unwrap();
+    end.ep.modify(&[(Field::MaxRecvDtos, Value::Setting(Setting::Watermark(Some(1))))]).unwrap();
+    let sink = establish(&adapter, &end);
+    fake(&adapter).calls();
+    (0..2).for_each(|cookie| srq.post_recv(&[buffer.at(0, 8)], cookie).unwrap());
+    let ids = fake(&adapter).calls();
+    let [Call::SharedRecv(first), Call::SharedRecv(second)] = ids[..] else { panic!("{ids:?}") };
+    assert_eq!(sink.recv_taken(first), Verdict::Continue);
+    assert!(quiet([&end.connections, &adapter.events()]));
+    assert_eq!(sink.recv_taken(second), Verdict::Break);
+    // The modification has left the soft watermark armed.
+    let event = next(&adapter.events());
+    assert!(matches!(event, Event::Async { reason: AsyncReason::EpSoftHighWatermark, .. }), "{event:?}");
 }
 
 #[test]
@@ -128,6 +204,8 @@ fn posted_work_restricts_changes() {
     let flags = Value::Setting(Setting::Flags(CompletionFlags::DEFAULT));
     let fixed = end.ep.modify(&[(Field::RecvCompletionFlags, flags)]);
     assert_eq!(fixed, Err(Error::InvalidState(StateError::ReceivesPosted)));
+    let flags = Value::Setting(Setting::Flags(end.ep.query().attr.recv_completion_flags));
+    end.ep.modify(&[(Field::RecvCompletionFlags, flags)]).unwrap();
     end.ep.modify(&count(Field::MaxRecvDtos, 3)).unwrap();
     end.ep.modify(&count(Field::MaxRecvIov, 2)).unwrap();
     // After the change of zone, the posted memory is in another zone.

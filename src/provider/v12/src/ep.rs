@@ -14,5 +14,10 @@ pub(crate) fn comm(_: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
     None
 }
 
+/// Returns whether a service is for datagrams; `None` for an unknown service.
+pub(crate) fn datagrams(service: DAT_SERVICE_TYPE) -> Option<bool> {
+    (service == DAT_SERVICE_TYPE_RC).then_some(false)
+}
+
 #[cfg(test)]
 mod tests;

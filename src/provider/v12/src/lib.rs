@@ -22,7 +22,7 @@ use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Provider, Version, counted};
 use dat_udat12::*;
 
-use crate::ep::{DAT_EP_FIELD_COMM, comm};
+use crate::ep::{DAT_EP_FIELD_COMM, comm, datagrams};
 
 #[doc(hidden)]
 pub use dat_provider_common as common;

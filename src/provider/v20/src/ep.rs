@@ -13,9 +13,18 @@ dat_provider_common::ep_query!(status, c_attributes, {
 
 /// Converts attributes like [`ep_attributes`], but also accepts the datagram service.
 pub(crate) fn attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
-    let datagrams = attr.service_type == DAT_IB_SERVICE_TYPE_UD;
-    let service_type = if datagrams { DAT_SERVICE_TYPE_RC } else { attr.service_type };
-    ep_attributes(&DAT_EP_ATTR { service_type, ..*attr }, srq).map(|attr| EpAttributes { datagrams, ..attr })
+    let datagrams = datagrams(attr.service_type)?;
+    let attr = DAT_EP_ATTR { service_type: DAT_SERVICE_TYPE_RC, ..*attr };
+    ep_attributes(&attr, srq).map(|attr| EpAttributes { datagrams, ..attr })
+}
+
+/// Returns whether a service is for datagrams; `None` for an unknown service.
+pub(crate) fn datagrams(service: DAT_SERVICE_TYPE) -> Option<bool> {
+    match service {
+        DAT_SERVICE_TYPE_RC => Some(false),
+        DAT_IB_SERVICE_TYPE_UD => Some(true),
+        _ => None,
+    }
 }
 
 pub(crate) fn c_attributes(attr: &EpAttributes, srq: bool) -> DAT_EP_ATTR {

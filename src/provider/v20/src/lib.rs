@@ -40,7 +40,7 @@ use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Provider, Version, attr, counted};
 use dat_udat20::*;
 
-use crate::ep::comm;
+use crate::ep::{comm, datagrams};
 
 #[doc(hidden)]
 pub use dat_provider_common as common;

@@ -41,9 +41,23 @@ fn rejects_counts_outside_limits() {
             assert_eq!(got(Purpose::Modify), (modified..=most).contains(&count), "{field:?} {count}");
         }
     }
-    for field in [Field::MaxRecvDtos, Field::MaxRecvIov] {
-        assert!(admits(field, Setting::Count(99), CREATE, true) && admits(field, Setting::Count(0), WITHOUT, true));
-        assert!(!admits(field, Setting::Count(1), Purpose::Modify, true));
+}
+
+#[test]
+fn shared_queue_replaces_receive_counts() {
+    let most = 5;
+    for purpose in [CREATE, WITHOUT, Purpose::Modify] {
+        for watermark in [None, Some(0), Some(99)].map(Setting::Watermark) {
+            assert!(admits(Field::MaxRecvDtos, watermark, purpose, true));
+            assert!(!admits(Field::MaxRecvDtos, watermark, purpose, false));
+            assert!(!admits(Field::MaxRecvIov, watermark, purpose, true));
+        }
+        assert!(!admits(Field::MaxRecvDtos, Setting::Count(1), purpose, true));
+        for count in [0, 1, most] {
+            assert!(admits(Field::MaxRecvIov, Setting::Count(count), purpose, true));
+        }
+        let above = admits(Field::MaxRecvIov, Setting::Count(most + 1), purpose, true);
+        assert_eq!(above, purpose != Purpose::Modify);
     }
 }
 
@@ -74,7 +88,10 @@ fn rejects_large_sizes_and_other_kinds() {
             assert!(!admits(field, Setting::Count(1), purpose, false));
         }
     }
-    assert!(admits(Field::ServiceType, Setting::Fixed, Purpose::Modify, false));
+    for datagrams in [false, true].map(Setting::Datagrams) {
+        assert!(admits(Field::ServiceType, datagrams, CREATE, false));
+        assert!(!admits(Field::ServiceType, datagrams, Purpose::Modify, false));
+    }
     assert!(!admits(Field::Pz, Setting::Fixed, Purpose::Modify, false));
     assert!(!admits(Field::Ia, Setting::Fixed, Purpose::Modify, false));
 }
@@ -86,6 +103,7 @@ fn classes_allow_specified_states() {
     // The states are UNC RES PCP ACP TCP CMP CON DSP DIS; `A` is allowed, `S` an error of the state.
     assert_eq!(text(Class::Quiescent), "ASSSASSSS");
     assert_eq!(text(Class::BeforeConnection), "AAASASSSS");
+    assert_eq!(text(Class::Constant), "AAASASSSS");
     assert_eq!(text(Class::Unconnected), "ASSSSSSSS");
     assert_eq!(text(Class::Never), "SSSSSSSSS");
 }

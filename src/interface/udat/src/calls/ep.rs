@@ -93,20 +93,21 @@ macro_rules! ep_calls {
         }
         $callback! {
             /// Changes the selected parameters of an endpoint: all of them, or none on error. A table in the manual
-            /// page shows which parameter can be changed in which state.
+            /// page shows which parameter can be changed in which state. In these states, the call accepts every value
+            /// that dat_ep_query returned. On an endpoint with a shared receive queue, max_recv_dtos is the hard high
+            /// watermark.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - all parameters that the mask selects have their new values; a mask of 0 selects none
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL and the mask is not 0
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the mask has an undefined bit (0x800 or above 0x7FFFFFFF), or selects a parameter that cannot be changed in any state (P in the table)
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the mask has an undefined bit (0x800 or above 0x7FFFFFFF), or selects a parameter that cannot be changed in any state (P in the table). Exempt is the present value of `srq_soft_hw`
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - a selected parameter cannot be changed in this state (S in the table)
-            /// * `DAT_INVALID_STATE` - `recv_completion_flags` is selected, and a receive is posted
+            /// * `DAT_INVALID_STATE` - `recv_completion_flags` would change, and a receive is posted
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - a selected parameter has an invalid or unsupported value, for example an invalid handle
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` or `max_recv_iov` is selected, and the endpoint has a shared receive queue
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` is below the number of posted receives, or `max_recv_iov` is below the number of segments of a posted receive
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `recv_evd_handle` is `DAT_HANDLE_NULL`, and a receive is posted
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` or `max_request_dtos` is above 0, and the endpoint would have no dispatcher for that direction. `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING` is exempt
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` or `max_request_dtos` changes to a number above 0, and the endpoint would have no dispatcher for that direction. `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING` is exempt
             /// * `DAT_COMM_NOT_SUPPORTED` - 2.0: the adapter does not support the communicator
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory for the requested number of receives or requests
             ///

@@ -16,26 +16,27 @@ pub fn qos(qos: DAT_QOS) -> Option<Qos> {
     }
 }
 
+/// Converts a number of buffers, or infinity, which is `None` in the result. Returns `None` for other negative values.
+pub fn buffers(number: DAT_COUNT) -> Option<Option<usize>> {
+    match number {
+        DAT_WATERMARK_INFINITE => Some(None),
+        number => usize::try_from(number).ok().map(Some),
+    }
+}
+
 /// Converts a high watermark. Returns `None` for negative values, except infinity.
 pub fn watermark(watermark: DAT_COUNT) -> Option<Watermark> {
-    match watermark {
-        DAT_WATERMARK_INFINITE => Some(Watermark::Infinite),
-        watermark => usize::try_from(watermark).ok().map(Watermark::At),
-    }
+    buffers(watermark).map(|limit| limit.map_or(Watermark::Infinite, Watermark::At))
 }
 
 /// Converts a new endpoint's high watermark, where 0 selects the default.
 pub fn new_watermark(watermark: DAT_COUNT) -> Option<Watermark> {
-    if watermark == 0 { Some(Watermark::Default) } else { self::watermark(watermark) }
+    buffers(watermark).map(Watermark::from_attribute)
 }
 
 /// Converts a high watermark back.
 pub fn c_watermark(watermark: Watermark) -> DAT_COUNT {
-    match watermark {
-        Watermark::Default => 0,
-        Watermark::At(limit) => count(limit),
-        Watermark::Infinite => DAT_WATERMARK_INFINITE,
-    }
+    watermark.attribute().map_or(DAT_WATERMARK_INFINITE, count)
 }
 
 /// Defines `ep_attributes` and `c_ep_attributes`, which convert the `DAT_EP_ATTR` of the version in scope.

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::Endpoint;
-use dat_core::ep::table::{RULES, Setting};
+use dat_core::ep::table::{Field, RULES, Setting};
 use dat_core::ep::{Changes, Value};
 use dat_core::error::{Arg, Role};
 use dat_udat::*;
@@ -55,10 +55,6 @@ pub mod given {
         find_or_null::<F, _>(handle, Role::Evd).ok().map(Value::Evd)
     }
 
-    pub fn service<F: Provider>(service: DAT_SERVICE_TYPE) -> Given<F> {
-        fixed::<F>(service == DAT_SERVICE_TYPE_RC)
-    }
-
     pub fn size<F: Provider>(size: impl Into<u64>) -> Given<F> {
         Some(Value::Setting(Setting::Size(size.into())))
     }
@@ -75,6 +71,15 @@ pub mod given {
         usize::try_from(count).ok().map(|count| Value::Setting(Setting::Count(count)))
     }
 
+    /// Converts the number of receives, which is the hard high watermark of an endpoint with an SRQ.
+    pub fn receives<F: Provider>(ep: &Endpoint<F::Transport>, number: DAT_COUNT) -> Given<F> {
+        if ep.has_srq() { watermark::<F>(number) } else { count::<F>(number) }
+    }
+
+    pub fn watermark<F: Provider>(watermark: DAT_COUNT) -> Given<F> {
+        attr::buffers(watermark).map(|value| Value::Setting(Setting::Watermark(value)))
+    }
+
     /// Converts the number of transport attributes, which must be 0.
     pub fn none<F: Provider>(count: DAT_COUNT) -> Given<F> {
         fixed::<F>(count == 0)
@@ -86,17 +91,19 @@ pub mod given {
     }
 
     /// Converts the number of counters, their list, or both: 0 or NULL hides the counters in queries. If both are
-    /// given, compares the elements; recognises a list alone by its address.
+    /// given, compares the elements; recognises a list alone, and one with the number 0, by its address.
     ///
     /// # Safety
     /// If both are given, `list` is NULL or has `count` elements.
     pub unsafe fn counters<F: Provider>(
         ep: &Endpoint<F::Transport>,
+        field: Field,
         count: Option<DAT_COUNT>,
         list: Option<*mut DAT_NAMED_ATTR>,
     ) -> Given<F> {
         let reported = match (count, list) {
-            (Some(0), _) => Some(false),
+            (Some(0), Some(list)) => Some(field == Field::ProviderSpecific && counted::has_returned(ep, list)),
+            (Some(0), None) => Some(false),
             // SAFETY: the caller promises `count` elements if both are given.
             (Some(count), Some(list)) => unsafe { counted::are_of_endpoint(count, list) }.then_some(true),
             (Some(count), None) => (count == counted::NUMBER_OF_ENDPOINT).then_some(true),
@@ -123,23 +130,24 @@ macro_rules! ep_fields {
             RecvEvd: DAT_EP_FIELD_RECV_EVD_HANDLE, evd(recv_evd_handle);
             RequestEvd: DAT_EP_FIELD_REQUEST_EVD_HANDLE, evd(request_evd_handle);
             ConnectEvd: DAT_EP_FIELD_CONNECT_EVD_HANDLE, evd(connect_evd_handle);
-            ServiceType: DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, service(ep_attr.service_type);
             MaxMessageSize: DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, size(ep_attr.max_message_size);
             MaxRdmaSize: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE, size(ep_attr.max_rdma_size);
             Qos: DAT_EP_FIELD_EP_ATTR_QOS, qos(ep_attr.qos);
             RecvCompletionFlags: DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, flags(ep_attr.recv_completion_flags);
             RequestCompletionFlags: DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS, flags(ep_attr.request_completion_flags);
-            MaxRecvDtos: DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, count(ep_attr.max_recv_dtos);
             MaxRequestDtos: DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, count(ep_attr.max_request_dtos);
             MaxRecvIov: DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV, count(ep_attr.max_recv_iov);
             MaxRequestIov: DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV, count(ep_attr.max_request_iov);
             MaxRdmaReadIn: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN, count(ep_attr.max_rdma_read_in);
             MaxRdmaReadOut: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT, count(ep_attr.max_rdma_read_out);
+            SrqSoftHighWatermark: DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, watermark(ep_attr.srq_soft_hw);
             MaxRdmaReadIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV, count(ep_attr.max_rdma_read_iov);
             MaxRdmaWriteIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, count(ep_attr.max_rdma_write_iov);
             TransportSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, none(ep_attr.ep_transport_specific_count);
-            // Fields that `ep_value` reads, and fields that never change.
+            // Fields that `ep_value` reads, and fields that cannot be selected.
             ;
+            ServiceType: DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE,
+            MaxRecvDtos: DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS,
             TransportSpecific: DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR,
             ProviderSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR,
             ProviderSpecific: DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
@@ -151,13 +159,12 @@ macro_rules! ep_fields {
             RemoteAddress: DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR,
             RemotePort: DAT_EP_FIELD_REMOTE_PORT_QUAL,
             Srq: DAT_EP_FIELD_SRQ_HANDLE,
-            SrqSoftHighWatermark: DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW,
         }
     };
 }
 
 /// Callback of [`ep_fields!`](crate::ep_fields): defines [`Version::ep_field`] and [`Version::ep_value`] of the version
-/// in scope, with its function `comm`, which reads the socket parameters.
+/// in scope, with its functions `comm`, which reads the socket parameters, and `datagrams`, which converts the service.
 #[macro_export]
 macro_rules! ep_methods {
     ($($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
@@ -168,7 +175,7 @@ macro_rules! ep_methods {
             param: $crate::ptr::InPtr<DAT_EP_PARAM>,
         ) -> $crate::core::ep::Value<F::Transport> {
             use $crate::core::ep::Value;
-            use $crate::core::ep::table::Field;
+            use $crate::core::ep::table::{Field, Setting};
             use $crate::ep::modify::given;
             use $crate::ptr::read_field;
 
@@ -180,6 +187,12 @@ macro_rules! ep_methods {
             }
             let value = match field {
                 $(Field::$plain => read_field!(param, $($path)*).and_then(given::$given::<F>),)*
+                Field::ServiceType => read_field!(param, ep_attr.service_type)
+                    .and_then(datagrams)
+                    .map(|datagrams| Value::Setting(Setting::Datagrams(datagrams))),
+                Field::MaxRecvDtos => {
+                    read_field!(param, ep_attr.max_recv_dtos).and_then(|number| given::receives::<F>(ep, number))
+                }
                 Field::TransportSpecific => given::empty::<F>(
                     named!(DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, ep_transport_specific_count),
                     read_field!(param, ep_attr.ep_transport_specific),
@@ -188,7 +201,7 @@ macro_rules! ep_methods {
                     let count = named!(DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, ep_provider_specific_count);
                     let list = named!(DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, ep_provider_specific);
                     // SAFETY: a program that sets both bits promises a list of this length.
-                    unsafe { given::counters::<F>(ep, count, list) }
+                    unsafe { given::counters::<F>(ep, field, count, list) }
                 }
                 Field::Comm => comm(param).map(Value::Comm),
                 _ => None,

@@ -409,7 +409,7 @@ fn modifies_only_masked_endpoint_fields() {
     let modify = |mask, param: *const DAT_EP_PARAM| slot!(t, ep_modify_func(ep, mask, param));
     assert_eq!(modify(0, null()), OK);
     assert_eq!(modify(DAT_EP_FIELD_PZ_HANDLE, null()), arg_error(3));
-    let never = [DAT_EP_FIELD_SRQ_HANDLE, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, DAT_EP_FIELD_IA_HANDLE];
+    let never = [DAT_EP_FIELD_SRQ_HANDLE, DAT_EP_FIELD_IA_HANDLE];
     for bad in version::UNKNOWN_EP_FIELDS.into_iter().chain(never) {
         assert_eq!(modify(bad, &param), arg_error(2), "{bad:#x}");
     }
@@ -427,6 +427,11 @@ fn modifies_only_masked_endpoint_fields() {
         change(&mut changed.ep_attr);
         changed
     };
+    for soft in [0, -2, 3] {
+        let mut bad = param;
+        bad.ep_attr.srq_soft_hw = soft;
+        assert_eq!(modify(DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &bad), arg_error(2), "{soft}");
+    }
     for (mask, bad) in [
         (DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE, change(|a| a.max_rdma_size = !0)),
         (DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, change(|a| a.service_type = version::UNKNOWN_SERVICE)),
@@ -452,8 +457,7 @@ fn modifies_only_masked_endpoint_fields() {
     assert_eq!(slot!(t, pz_free_func(setup.pz)), OK);
     // An endpoint accepts the attributes that a query returned.
     assert_eq!(slot!(t, ep_query_func(ep, DAT_EP_FIELD_ALL, &mut got)), OK);
-    let all_but_watermark = DAT_EP_FIELD_EP_ATTR_ALL & !DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW;
-    assert_eq!(modify(all_but_watermark, &got), OK);
+    assert_eq!(modify(DAT_EP_FIELD_EP_ATTR_ALL, &got), OK);
 }
 
 #[test]

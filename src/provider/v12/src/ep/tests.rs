@@ -36,11 +36,12 @@ fn every_endpoint_field_has_its_own_mask_bit() {
     assert_eq!(seen, DAT_EP_FIELD_ALL);
     assert_eq!(seen, 0x7fff_f7ff);
 }
+
 /// Returns a field's row of the manual page. Per state: `A` allows the change, `S` rejects the state, `P` rejects the
 /// mask.
 fn row(rule: &Rule) -> String {
     let letter = |state| match rule.class {
-        Class::Never => " P",
+        Class::Never | Class::Constant => " P",
         class if class.admits(state) => " A",
         _ => " S",
     };
