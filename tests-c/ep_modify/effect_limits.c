@@ -3,6 +3,7 @@
 #include "modify_common.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct fx fx;
@@ -272,6 +273,54 @@ static void reads(void)
     region_free(&out);
 }
 
+/*
+ * Reads succeed on each transport, even if the target or both ends intend none. The limits are from the creation or from
+ * dat_ep_modify.
+ */
+static void no_reads(bool reader_connects, bool modified, DAT_COUNT out_limit)
+{
+    enum { READS = 8 };
+    struct side a, b;
+    struct region in, out;
+    DAT_EP_ATTR attr;
+    DAT_EP_PARAM p;
+    bool good = true;
+    char what[160];
+
+    snprintf(what, sizeof what, "RDMA read limits 0 at the target and %d at the originator, %s, %s connects",
+             (int)out_limit, modified ? "modified" : "from the creation",
+             reader_connects ? "the originator" : "the target");
+    attr_default(&attr);
+    attr.max_rdma_read_out = modified ? 2 : out_limit;
+    side_make(&a, &fx, &attr);
+    attr.max_rdma_read_in = modified ? 2 : 0;
+    side_make(&b, &fx, &attr);
+    if (modified) {
+        param_rubbish(&p);
+        p.ep_attr.max_rdma_read_in = 0;
+        p.ep_attr.max_rdma_read_out = out_limit;
+        is_success(dat_ep_modify(b.ep, DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN, &p),
+                   "dat_ep_modify: max_rdma_read_in from 2 to 0: success");
+        is_success(dat_ep_modify(a.ep, DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT, &p),
+                   "dat_ep_modify: max_rdma_read_out from 2 to %d: success", (int)out_limit);
+    }
+    region_make(&fx, &in, READS * 4096, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(&fx, &out, READS * 4096, DAT_MEM_PRIV_ALL_FLAG);
+    pattern_fill(out.mem, out.size, 9);
+    sides_connect(reader_connects ? &a : &b, reader_connects ? &b : &a);
+    for (size_t i = 0; good && i < READS; i++)
+        good = post_read(&a, &in, i * 4096, 4096, target(&out, i * 4096, 4096), i) == DAT_SUCCESS;
+    for (DAT_UINT64 i = 0; good && i < READS; i++)
+        good = wait_dto(a.req, i, DAT_DTO_SUCCESS, NULL);
+    ok(good && pattern_check(in.mem, in.size, 9) < 0, "%s: the reads succeed", what);
+    ok(sides_talk(&a, &b), "%s: the connection stands", what);
+    is_int(ep_param(b.ep).ep_attr.max_rdma_read_in, 0, "dat_ep_query: %s: max_rdma_read_in 0", what);
+    side_free(&a);
+    side_free(&b);
+    region_free(&in);
+    region_free(&out);
+}
+
 /* ---- sizes ---- */
 
 /* Tests a value of max_message_size and max_rdma_size. 0 is the default, which is the adapter's limit. */
@@ -332,6 +381,8 @@ int main(int argc, char **argv)
         requests();
     segments();
     reads();
+    for (int i = 0; i < 8; i++)
+        no_reads((i & 1) != 0, (i & 2) != 0, (i & 4) != 0 ? 4 : 0);
     sizes(1u << 20);
     sizes(0);
     fx_close(&fx);

@@ -117,7 +117,8 @@ pub struct Qp {
     /// Completion queue entries for requests, and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
-    /// Maximum concurrent reads served by this end, and by the peer.
+    /// Maximum concurrent reads served by this end, and by the peer. At least 1: a read succeeds on each transport, even
+    /// if the program intends none.
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<WorkQueue>,
     pub(crate) recvs: Mutex<WorkQueue>,
@@ -193,7 +194,10 @@ impl Qp {
             sink: init.sink,
             entries: [requests, receives],
             srq,
-            reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.max(1).min(device.limits.reads_out)),
+            reads: (
+                sizes.reads_in.max(1).min(device.limits.reads_in),
+                sizes.reads_out.max(1).min(device.limits.reads_out),
+            ),
             sends: Mutex::new(queue),
             recvs: Mutex::new(WorkQueue::new(ep, Stall::Receives, recvs)),
             singles: Mutex::default(),
