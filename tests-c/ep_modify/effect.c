@@ -342,6 +342,32 @@ static void unsignalled_requests(void)
     side_free(&b);
 }
 
+/* A request can have these flags with each value of the request completion flags. */
+static void flags_of_each_request(DAT_COMPLETION_FLAGS flags, const char *name)
+{
+    const DAT_COMPLETION_FLAGS each = (DAT_COMPLETION_FLAGS)(
+        DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG);
+    struct side a, b;
+    DAT_EP_PARAM p;
+
+    side_make(&a, &fx, NULL);
+    side_make(&b, &fx, NULL);
+    param_rubbish(&p);
+    p.ep_attr.request_completion_flags = flags;
+    must_rc(dat_ep_modify(a.ep, DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS, &p), DAT_SUCCESS, "dat_ep_modify");
+    for (DAT_UINT64 i = 0; i < 2; i++)
+        must_rc(post_recv(&b, NULL, 0, 0, i), DAT_SUCCESS, "dat_ep_post_recv");
+    sides_connect(&a, &b);
+    is_success(dat_ep_post_send(a.ep, 0, NULL, cookie(30), each),
+               "request flags %s: a Send with SUPPRESS, SOLICITED_WAIT and BARRIER_FENCE: success", name);
+    must_rc(dat_ep_post_send(a.ep, 0, NULL, cookie(31), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS, "dat_ep_post_send");
+    ok(wait_dto(b.recv, 0, DAT_DTO_SUCCESS, NULL) && wait_dto(b.recv, 1, DAT_DTO_SUCCESS, NULL) &&
+           wait_dto(a.req, 31, DAT_DTO_SUCCESS, NULL),
+       "request flags %s: it arrives, and its completion is suppressed", name);
+    side_free(&a);
+    side_free(&b);
+}
+
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
@@ -354,6 +380,8 @@ int main(int argc, char **argv)
     receive_flags_fixed();
     solicited();
     unsignalled_requests();
+    flags_of_each_request(DAT_COMPLETION_EVD_THRESHOLD_FLAG, "EVD_THRESHOLD");
+    flags_of_each_request(DAT_COMPLETION_UNSIGNALLED_FLAG, "UNSIGNALLED");
     fx_close(&fx);
     return done_testing();
 }
