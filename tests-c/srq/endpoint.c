@@ -232,6 +232,88 @@ static void own_receive(void)
     srq_close(&q);
 }
 
+/* An endpoint that the adapter cannot serve is refused when it is created, or when its zone is set. */
+static void only_zone(void)
+{
+    DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
+    struct srq q;
+    struct call c;
+    DAT_EP_PARAM p;
+
+    srq_open(&q, fx, 10, 10, 256);
+    must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
+    call_fill(&c, q.handle);
+    c.pz = pz;
+    is_code(create(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+            "dat_ep_create_with_srq: a zone that is not the queue's: DAT_INVALID_PARAMETER");
+    is_ptr(c.ep, UNTOUCHED, "dat_ep_create_with_srq: a zone that is not the queue's: nothing is written");
+    is_success(dat_pz_free(pz), "dat_ep_create_with_srq: a zone that is not the queue's: the zone is unused");
+    must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
+    c.pz = DAT_HANDLE_NULL;
+    must_rc(create(&c), DAT_SUCCESS, "dat_ep_create_with_srq");
+    memset((void *)&p, 0, sizeof p);
+    p.pz_handle = pz;
+    is_code(dat_ep_modify(c.ep, DAT_EP_FIELD_PZ_HANDLE, &p), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,
+            "dat_ep_modify: a zone that is not the queue's: DAT_INVALID_PARAMETER");
+    is_success(dat_pz_free(pz), "dat_ep_modify: a zone that is not the queue's: the zone is unused");
+    p.pz_handle = fx->pz;
+    is_success(dat_ep_modify(c.ep, DAT_EP_FIELD_PZ_HANDLE, &p), "dat_ep_modify: the zone of the queue: success");
+    must_rc(dat_ep_free(c.ep), DAT_SUCCESS, "dat_ep_free");
+    srq_close(&q);
+}
+
+/* Endpoints of different zones take turns on one queue, also after the first of them is freed. */
+static void several_zones(void)
+{
+    enum { ZONES = 3 };
+    DAT_PZ_HANDLE pz[ZONES];
+    struct side rx[ZONES], tx[ZONES];
+    struct region out;
+    struct srq q;
+
+    srq_open(&q, fx, 10, 10, 256);
+    region_make(fx, &out, 256, MEM_LOCAL);
+    for (int i = 0; i < ZONES; i++) {
+        struct call c;
+
+        must_rc(dat_pz_create(fx->ia, &pz[i]), DAT_SUCCESS, "dat_pz_create");
+        side_make_srq(&rx[i], fx, q.handle, NULL);
+        must_rc(dat_ep_free(rx[i].ep), DAT_SUCCESS, "dat_ep_free");
+        call_fill(&c, q.handle);
+        c.recv = rx[i].recv;
+        c.req = rx[i].req;
+        c.conn = rx[i].conn;
+        c.pz = pz[i];
+        must_rc(create(&c), DAT_SUCCESS, "dat_ep_create_with_srq");
+        rx[i].ep = c.ep;
+        side_make(&tx[i], fx, NULL);
+        sides_connect(&tx[i], &rx[i]);
+    }
+    srq_fill(&q, 0, 2 * ZONES);
+    for (int i = 0; i < 2 * ZONES - 1; i++) {
+        int at = i < ZONES ? i : i - ZONES + 1;
+
+        message_fill(out.mem, 100, 0, (unsigned)i);
+        ok(post_send(&tx[at], &out, 0, 100, 1) == DAT_SUCCESS &&
+               srq_take(&q, rx[at].recv, rx[at].ep, 100, 0, (unsigned)i) >= 0 &&
+               wait_dto(tx[at].req, 1, DAT_DTO_SUCCESS, NULL),
+           "endpoints of %d zones on one queue: message %d arrives", ZONES, i);
+        if (i == ZONES - 1) {
+            side_free(&tx[0]);
+            side_free(&rx[0]);
+        }
+    }
+    for (int i = 0; i < ZONES; i++) {
+        if (i > 0) {
+            side_free(&tx[i]);
+            side_free(&rx[i]);
+        }
+        must_rc(dat_pz_free(pz[i]), DAT_SUCCESS, "dat_pz_free");
+    }
+    region_free(&out);
+    srq_close(&q);
+}
+
 /* Receives use the PZ of the queue, all other operations the PZ of the endpoint. */
 static void another_zone(void)
 {
@@ -414,7 +496,12 @@ int main(int argc, char **argv)
     parameters();
     attributes();
     own_receive();
-    another_zone();
+    if (provider_attr.srq_ep_pz_difference_supported) {
+        another_zone();
+        several_zones();
+    } else {
+        only_zone();
+    }
     completion_flag();
     reset();
     freed_memory(8);

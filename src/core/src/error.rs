@@ -92,6 +92,8 @@ pub enum Role {
 #[allow(missing_docs)] // named after the argument
 pub enum Arg {
     Attributes,
+    /// The zone of an endpoint, which its SRQ cannot serve.
+    Zone,
     /// A parameter that cannot be changed.
     Field,
     Value,

@@ -92,6 +92,11 @@ impl<T: Transport> Srq<T> {
         })
     }
 
+    /// Returns whether endpoints in the zone `pz` can use the SRQ.
+    pub(crate) fn serves(&self, pz: &Pz<T>) -> bool {
+        pz.id() == self.zone || self.ia.attributes().srq_zone_difference
+    }
+
     /// Frees the SRQ and its buffers.
     ///
     /// # Errors

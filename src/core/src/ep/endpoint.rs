@@ -20,7 +20,7 @@ use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep::service::{Service, UdEndpoint};
 use crate::ep_state::{EpState, Next, Trigger, next};
-use crate::error::{Error, Resource, Result, Role};
+use crate::error::{Arg, Error, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::pz::Pz;
@@ -138,8 +138,12 @@ impl<T: Transport> Endpoint<T> {
     /// Creates an endpoint. Without `attr`, it has default attributes, but admits only posts for which it has an EVD.
     ///
     /// # Errors
-    /// Errors of [`EpAttributes::check_new`], [`Error::InsufficientResources`].
+    /// [`Arg::Zone`] if the SRQ cannot serve the zone, errors of [`EpAttributes::check_new`],
+    /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
+        if parts.srq.zip(parts.pz).is_some_and(|(srq, pz)| !srq.serves(pz)) {
+            return Err(Error::InvalidParameter(Arg::Zone));
+        }
         let limits = ia.attributes();
         let attr = attr.unwrap_or_else(|| {
             let mut attr = EpAttributes::defaults(limits);

@@ -121,7 +121,8 @@ impl<T: Transport> Endpoint<T> {
     fn draft(&self, draft: &mut Draft<T>, rule: &Rule, value: &Value<T>) -> Result<()> {
         match (rule.check, value) {
             (Check::Zone, Value::Pz(pz)) => {
-                if pz.as_ref().is_some_and(|pz| !Arc::ptr_eq(pz.ia(), &self.ia)) {
+                let serves = |pz: &Arc<Pz<T>>| self.srq.as_ref().is_none_or(|srq| srq.serves(pz));
+                if pz.as_ref().is_some_and(|pz| !Arc::ptr_eq(pz.ia(), &self.ia) || !serves(pz)) {
                     return Err(BAD_VALUE);
                 }
                 draft.pz = Some(pz.as_ref().map(|pz| Use::of(pz).ok_or(BAD_VALUE)).transpose()?);

@@ -104,6 +104,8 @@ impl Clone for EndpointSink<Fake> {
 impl Fake {
     pub const NO_DEVICE: &str = "no device";
     pub const PANIC: &str = "panic";
+    /// Endpoints must have the zone of their SRQ.
+    pub const EQUAL_ZONES: &str = "equal zones";
     pub const MAX_PRIVATE_DATA: usize = 100;
     pub const QUALIFIER_IN_USE: u64 = 666;
     /// Qualifier that the transport chooses.
@@ -276,7 +278,8 @@ impl Transport for Fake {
             held_up: false,
             stop: None,
         };
-        Ok((Arc::new(Fake { state: Arc::new(Mutex::new(state)) }), attributes()))
+        let attributes = AdapterAttributes { srq_zone_difference: instance != Fake::EQUAL_ZONES, ..attributes() };
+        Ok((Arc::new(Fake { state: Arc::new(Mutex::new(state)) }), attributes))
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
@@ -422,6 +425,7 @@ fn attributes() -> AdapterAttributes {
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,
+        srq_zone_difference: true,
         rmr: true,
         zero_based: true,
         immediate: true,

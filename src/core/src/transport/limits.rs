@@ -78,6 +78,8 @@ pub struct AdapterAttributes {
     pub optimal_alignment: usize,
     pub srq: bool,
     pub srq_low_watermark: bool,
+    /// `true` if an endpoint can have another zone than its SRQ.
+    pub srq_zone_difference: bool,
     /// `true` if memory windows are supported. Otherwise `max_rmrs` is meaningless, and `endpoint_windows` and
     /// `invalidate` are false.
     pub rmr: bool,
@@ -128,6 +130,7 @@ impl AdapterAttributes {
         for (attribute, supported) in [
             (&mut self.srq, srq),
             (&mut self.srq_low_watermark, srq),
+            (&mut self.srq_zone_difference, srq),
             (&mut self.rmr, windows),
             (&mut self.endpoint_windows, windows),
             (&mut self.invalidate, extended && windows),

@@ -1,11 +1,14 @@
 //! Shared receive queues: accounting.
 
-use dat_core::ep::Watermark;
+use std::sync::Arc;
+
+use dat_core::ep::table::Field;
+use dat_core::ep::{EpAttributes, Value, Watermark};
 use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Buffer, Call, next, quiet};
 use dat_core::transport::Verdict;
-use dat_core::{CompletionFlags, Object, Pz, Rights, Srq};
+use dat_core::{CompletionFlags, Endpoint, EpParts, Object, Pz, Rights, Srq};
 
 use super::*;
 
@@ -54,6 +57,31 @@ fn buffers_are_checked_within_the_zone_of_the_queue() {
     }
     assert_eq!(counts(&srq), (3, 3));
     assert_eq!(post(&[]), Some(Error::InsufficientResources(Resource::Memory)));
+}
+
+#[test]
+fn an_endpoint_of_another_zone_is_refused_unless_the_adapter_supports_it() {
+    for (instance, refusal) in [("", None), (Fake::EQUAL_ZONES, Some(Error::InvalidParameter(Arg::Zone)))] {
+        let adapter = Adapter::<Fake>::open("fake", instance);
+        let (srq, other) = (adapter.srq(10), Pz::create(&adapter.ia).unwrap());
+        let create = |pz| {
+            let parts = EpParts { pz, srq: Some(&srq), ..EpParts::default() };
+            let attributes = EpAttributes {
+                max_recv_dtos: 0,
+                max_request_dtos: 0,
+                ..EpAttributes::defaults(adapter.ia.attributes())
+            };
+            Endpoint::create(&adapter.ia, &parts, Some(attributes))
+        };
+        assert_eq!(create(Some(&other)).err(), refusal);
+        let (own, unset) = (create(Some(&adapter.pz)).unwrap(), create(None).unwrap());
+        let zone = |ep: &Endpoint<Fake>, pz: &Arc<Pz<Fake>>| ep.modify(&[(Field::Pz, Value::Pz(Some(pz.clone())))]);
+        let modified = refusal.map_or(Ok(()), |_| Err(Error::InvalidParameter(Arg::Value)));
+        for ep in [&own, &unset] {
+            assert_eq!(zone(ep, &other), modified);
+            zone(ep, &adapter.pz).unwrap();
+        }
+    }
 }
 
 #[test]

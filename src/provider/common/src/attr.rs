@@ -114,7 +114,7 @@ macro_rules! provider_attr {
             evd_stream_merging_supported: [[DAT_TRUE; 6]; 6],
             srq_supported: boolean(limits.srq),
             srq_watermarks_supported: watermarks(limits.srq && limits.srq_low_watermark),
-            srq_ep_pz_difference_supported: boolean(limits.srq),
+            srq_ep_pz_difference_supported: boolean(limits.srq && limits.srq_zone_difference),
             srq_info_supported: if limits.srq { BOTH_COUNTS } else { 0 },
             ep_recv_info_supported: BOTH_COUNTS,
             lmr_sync_req: DAT_FALSE,

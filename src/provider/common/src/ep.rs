@@ -107,7 +107,8 @@ fn create<F: Provider>(
         connect_evd: connect.as_ref(),
         srq: srq.as_ref(),
     };
-    give(out, &Endpoint::create(&ia, &parts, attr).map_err(|error| Fault::new(error, &[(Arg::Attributes, position)]))?)
+    let positions = &[(Arg::Zone, 2), (Arg::Attributes, position)];
+    give(out, &Endpoint::create(&ia, &parts, attr).map_err(|error| Fault::new(error, positions))?)
 }
 
 pub fn dat_ep_create<F: Provider>(

@@ -202,6 +202,7 @@ pub fn attributes(
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,
+        srq_zone_difference: true,
         rmr: true,
         zero_based: true,
         immediate: true,

@@ -41,7 +41,8 @@ pub struct Limits {
     /// Set if the device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// Set for Soft-RoCE, which does not restrict peers to a window's range and has a status for too long messages.
+    /// Set for Soft-RoCE, which does not restrict peers to a window's range, has a status for too long messages, and
+    /// looks up buffers of shared receive queues in the zone of the queue pair.
     pub soft_roce: bool,
     /// Set for soft-iWARP, which connects in the calling thread and rejects receives without segments.
     pub soft_iwarp: bool,
@@ -163,6 +164,8 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         optimal_alignment: 64,
         srq: attr.max_srq > 0,
         srq_low_watermark: attr.max_srq > 0,
+        // Soft-RoCE looks up buffers in the zone of the queue pair, not of the queue.
+        srq_zone_difference: !limits.soft_roce,
         rmr: limits.windows,
         zero_based: false,
         // iWARP has no writes with immediate data.

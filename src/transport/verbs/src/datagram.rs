@@ -149,7 +149,7 @@ impl Datagrams<Verbs> for UdQp {
         let (device, pd, sizes) = (&verbs.device, &init.zone.pd, init.sizes);
         device.check_device()?;
         let own = || Arc::<SharedQueue>::create(verbs, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
-        let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach(pd)?;
+        let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach();
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
         // One entry stays unused: see `WorkQueue::new`.
         let requests = request_cq.reserve(device, (sizes.requests + 1).min(device.limits.cqe), None, false)?;

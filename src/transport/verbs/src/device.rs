@@ -45,7 +45,6 @@ use crate::datagram::answers::Answers;
 use crate::datagram::cm::Attempt;
 use crate::datagram::{UdPeer, UdQp};
 use crate::locate::{Place, RESOLVER, locate};
-use crate::memory::Regions;
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::status::exhausted;
@@ -92,7 +91,6 @@ pub struct Device {
     pub(crate) cqs: Mutex<Vec<Weak<CompletionQueue>>>,
     pub(crate) channels: Channels,
     pub(crate) srqs: Mutex<Vec<Weak<SharedQueue>>>,
-    pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
     /// Sink for the device's loss; removed by the report.
@@ -179,7 +177,6 @@ impl Device {
                 cqs: Mutex::default(),
                 channels: Channels::default(),
                 srqs: Mutex::default(),
-                regions: Regions::default(),
                 place: place.clone(),
                 attributes,
                 adapter: Mutex::default(),

@@ -1,14 +1,13 @@
 //! Zones and regions.
 
-use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{RegisteredRegion, ZoneId};
-use host::lock::{Mutex, RwLock};
-use host::memory::{self, Room};
+use host::lock::Mutex;
+use host::memory;
 use host::{limit, zone};
 use rdma_sys::ibv_access_flags;
 
@@ -56,63 +55,22 @@ impl Zone {
 }
 
 pub struct Region {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) mr: Arc<Mr>,
     remote: bool,
     device: Arc<Device>,
 }
 
-pub(crate) struct Shared {
-    pub(crate) mr: Mr,
-    addr: u64,
-    len: usize,
-    access: Access,
-    /// Registrations in other zones, for SRQs.
-    elsewhere: Mutex<Vec<(Arc<Pd>, Mr)>>,
-}
-
-/// Regions by local key.
-#[derive(Default)]
-pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
-
-impl Regions {
-    /// Returns the local key in `pd` of the region whose own local key is `key`; registers it there if necessary. Fails
-    /// with EINVAL without such a region.
-    pub fn key_in(&self, key: u32, pd: &Arc<Pd>) -> io::Result<u32> {
-        let region = self.0.read().get(&key).and_then(Weak::upgrade);
-        let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
-        let mut elsewhere = region.elsewhere.lock();
-        if let Some((_, mr)) = elsewhere.iter().find(|(known, _)| Arc::ptr_eq(known, pd)) {
-            return Ok(mr.lkey);
-        }
-        let mr = Mr::new(pd, region.addr, region.len, region.access & LOCAL_WRITE)?;
-        let key = mr.lkey;
-        elsewhere.push((pd.clone(), mr));
-        Ok(key)
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        let mut regions = self.device.regions.0.write();
-        let own = |known: &Weak<Shared>| std::ptr::eq(known.as_ptr(), &*self.shared);
-        let key = self.shared.mr.lkey;
-        if regions.get(&key).is_some_and(own) {
-            regions.remove(&key);
-        }
-    }
-}
-
 impl RegisteredRegion for Region {
     fn local_key(&self) -> u64 {
-        self.shared.mr.lkey.into()
+        self.mr.lkey.into()
     }
 
     fn remote_key(&self) -> u32 {
-        if self.remote { self.shared.mr.rkey } else { 0 }
+        if self.remote { self.mr.rkey } else { 0 }
     }
 
     fn await_peers(&self) -> bool {
-        await_binds(&self.device, || Arc::strong_count(&self.shared) > 1)
+        await_binds(&self.device, || Arc::strong_count(&self.mr) > 1)
     }
 }
 
@@ -146,13 +104,7 @@ impl Region {
             made = Mr::new(&zone.pd, addr, bytes, access);
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
-        let shared = memory::arc(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() })?;
-        let region = Region { shared, remote: rights.intersects(Rights::REMOTE), device: device.clone() };
-        let mut regions = device.regions.0.write();
-        regions.room(1)?;
-        regions.insert(region.shared.mr.lkey, Arc::downgrade(&region.shared));
-        drop(regions);
-        Ok(region)
+        Ok(Region { mr: memory::arc(mr)?, remote: rights.intersects(Rights::REMOTE), device: device.clone() })
     }
 }
 

@@ -151,7 +151,7 @@ impl Qp {
     /// Creates a queue pair in INIT, where receives can be posted.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
-        let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
+        let srq = init.srq.map(|srq| srq.attach());
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
         // Each work request needs a completion queue entry.
         let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };

@@ -7,18 +7,14 @@
 //! `DAT_VERBS_SRQ_BACKLOG=1` forces a backlog for tests. If the device rejects a receive of the backlog, the progress
 //! thread retries every 20 ms. If the device rejects receives for five seconds while its queue is empty, or reports
 //! that the queue has failed, the connections on the queue end. The receives stay for later connections.
-//!
-//! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there receives wait until the
-//! first endpoint is created, and their memory is also registered in the endpoint's zone. Endpoints of a second zone
-//! fail for lack of resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment, SharedReceives};
-use host::lock::{Mutex, MutexGuard};
+use dat_core::transport::{Recv, RecvQueue, SharedReceives};
+use host::lock::Mutex;
 use host::memory;
 
 use crate::adapter::Verbs;
@@ -28,16 +24,12 @@ use crate::device::Device;
 use crate::memory::Zone;
 use crate::qp::{small, wr};
 use crate::status::{exhausted, refused};
-use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
 use crate::work_queue::Refusals;
 
 pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     device: Arc<Device>,
-    zone: Arc<Pd>,
-    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for a queue pair.
-    by_user: bool,
     /// Set if the device must have all receives, so there is no backlog.
     strict: bool,
     /// Locked during a resize, and while completion queue entries are reserved for the current size.
@@ -64,8 +56,6 @@ struct SrqState {
     /// Set if the device got receives since that event.
     fed: bool,
     users: usize,
-    /// The zone in which the device looks up buffers.
-    found_in: Arc<Pd>,
 }
 
 /// The attachment of a queue pair.
@@ -116,7 +106,6 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
         };
         let (raw, room) = made.map_err(exhausted(Resource::Srq))?;
         let room = if force_backlog { depth.min(most) } else { (room as usize).min(most) };
-        let found_in = zone.pd.clone();
         let mut state = SrqState {
             most,
             room,
@@ -129,13 +118,10 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
             due: false,
             fed: false,
             users: 0,
-            found_in,
         };
-        let by_user = device.limits.soft_roce;
-        state.reserve(depth, by_user)?;
-        let (device, zone) = (device.clone(), zone.pd.clone());
-        let state = Mutex::new(state);
-        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, strict, sizing: Mutex::default(), state })?;
+        state.reserve(depth)?;
+        let (device, state) = (device.clone(), Mutex::new(state));
+        let queue = memory::arc(SharedQueue { raw, device, strict, sizing: Mutex::default(), state })?;
         channels::add(&mut queue.device.srqs.lock(), &queue)?;
         Ok(queue)
     }
@@ -164,7 +150,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
             );
             return Err(Error::InsufficientResources(Resource::Srq));
         }
-        state.reserve(depth, self.by_user)
+        state.reserve(depth)
     }
 
     fn arm_limit(&self, verbs: &Verbs, limit: usize) -> Result<()> {
@@ -188,74 +174,40 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
 }
 
 impl SharedQueue {
-    /// Attaches a queue pair of the zone `pd`. Fails with [`Resource::Srq`] if the device can use the queue only for
-    /// another zone.
-    pub fn attach(self: &Arc<Self>, pd: &Arc<Pd>) -> Result<Attachment> {
-        let mut state = self.state.lock();
-        if self.by_user && !Arc::ptr_eq(&state.found_in, pd) {
-            if state.users > 0 || state.posted > 0 {
-                log::error!(
-                    "shared receive queue: cannot serve endpoints of a second protection zone: the device does not support this"
-                );
-                return Err(Error::InsufficientResources(Resource::Srq));
-            }
-            state.found_in = pd.clone();
-        }
-        state.users += 1;
-        self.feed(&mut state);
-        Ok(Attachment { queue: self.clone(), ended: AtomicBool::new(false) })
+    /// Attaches a queue pair.
+    pub fn attach(self: &Arc<Self>) -> Attachment {
+        self.state.lock().users += 1;
+        Attachment { queue: self.clone(), ended: AtomicBool::new(false) }
     }
 
     #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> Result<()> {
         let mut state = self.state.lock();
-        if self.takes(&state) && state.backlog.is_empty() && Arc::ptr_eq(&state.found_in, &self.zone) {
+        if self.takes(&state) && state.backlog.is_empty() {
             match self.raw.post(wr::recv(recv.id), recv.segments) {
                 Ok(()) => state.posted += 1,
                 Err(error) => return Err(refused(state, error)),
             }
             return Ok(());
         }
-        self.post_otherwise(state, recv)
+        self.post_later(&mut state, recv);
+        Ok(())
     }
 
-    /// Adds a receive to the backlog, or posts it with keys of another zone.
     #[cold]
     #[inline(never)]
-    fn post_otherwise(&self, mut state: MutexGuard<'_, SrqState>, recv: &Recv<'_>) -> Result<()> {
-        if self.takes(&state) && state.backlog.is_empty() {
-            self.hand_over(&state.found_in, recv.id, recv.segments).map_err(exhausted(Resource::Memory))?;
-            state.posted += 1;
-            return Ok(());
-        }
+    fn post_later(&self, state: &mut SrqState, recv: &Recv<'_>) {
         state.backlog.push(recv);
         if state.backlog.len() == 1 {
             // The device must raise an event before its queue is empty.
-            self.apply_limit(&state);
+            self.apply_limit(state);
         }
-        Ok(())
     }
 
     /// Returns whether a receive can be posted to the device now.
     #[inline]
     fn takes(&self, state: &SrqState) -> bool {
-        (state.posted < state.room || self.strict) && (state.users > 0 || !self.by_user)
-    }
-
-    fn hand_over(&self, found_in: &Arc<Pd>, id: u64, segments: &[Segment]) -> std::io::Result<()> {
-        if Arc::ptr_eq(found_in, &self.zone) {
-            return self.raw.post(wr::recv(id), segments);
-        }
-        let mut found = Checked::new();
-        for from in segments.iter().take(MAX_SEGMENTS) {
-            let key = match self.device.regions.key_in(from.key as u32, found_in) {
-                // The region was freed; the device reports that when it uses the key.
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
-                found => found?.into(),
-            };
-            found.push(Segment { key, ..*from });
-        }
-        self.raw.post(wr::recv(id), &found)
+        state.posted < state.room || self.strict
     }
 
     #[inline]
@@ -274,7 +226,7 @@ impl SharedQueue {
             (state.limit, state.due) = (0, false);
         }
         while self.takes(state) {
-            match state.backlog.pop_if(|next| self.hand_over(&state.found_in, next.id, next.segments())) {
+            match state.backlog.pop_if(|next| self.raw.post(wr::recv(next.id), next.segments())) {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
@@ -385,8 +337,7 @@ impl SharedQueue {
 
 impl SrqState {
     /// Reserves the backlog's part of `depth` receives, so that posts never allocate.
-    fn reserve(&mut self, depth: usize, by_user: bool) -> Result<()> {
-        let most = if by_user { depth } else { depth.saturating_sub(self.room) };
-        self.backlog.reserve(most, self.segments)
+    fn reserve(&mut self, depth: usize) -> Result<()> {
+        self.backlog.reserve(depth.saturating_sub(self.room), self.segments)
     }
 }

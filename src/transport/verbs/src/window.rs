@@ -25,7 +25,7 @@ use rdma_sys::ibv_mw_type;
 
 use crate::adapter::Verbs;
 use crate::device::Device;
-use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Shared, Zone, remote_access};
+use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Zone, remote_access};
 use crate::qp::{Qp, wr};
 use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Mw, Pd};
@@ -38,7 +38,7 @@ pub struct Window {
 }
 
 enum Bound {
-    Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Shared>>>, anchor: Arc<Anchor> },
+    Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Mr>>>, anchor: Arc<Anchor> },
     Range { pd: Arc<Pd>, under: Mutex<Option<Under>> },
     Single(Arc<Single>),
 }
@@ -73,13 +73,13 @@ impl Shown {
 
 struct Under {
     /// Keeps the region registered.
-    region: Arc<Shared>,
+    region: Arc<Mr>,
     range: Option<Mr>,
 }
 
 impl Under {
     fn mr(&self) -> &Mr {
-        self.range.as_ref().unwrap_or(&self.region.mr)
+        self.range.as_ref().unwrap_or(&self.region)
     }
 }
 
@@ -88,7 +88,7 @@ impl Under {
 pub struct Kept {
     _device: Option<(Arc<Mw>, Arc<Anchor>)>,
     /// The old and new region.
-    _regions: [Option<Arc<Shared>>; 2],
+    _regions: [Option<Arc<Mr>>; 2],
     _under: Option<Under>,
     /// The old and new binding of a `Single`.
     shown: [Option<Arc<Shown>>; 2],
@@ -194,9 +194,9 @@ impl Window {
             Bound::Device { mw, region, anchor } => {
                 let mut region = region.lock();
                 let nothing = (&anchor.mr, anchor.bytes.as_ptr() as u64, 0, 0);
-                let range = target.map_or(nothing, |target| range_of(&target.region.shared.mr, target));
+                let range = target.map_or(nothing, |target| range_of(&target.region.mr, target));
                 raw.post_bind(id, mw, range).map_err(failed)?;
-                let now = target.map(|target| target.region.shared.clone());
+                let now = target.map(|target| target.region.mr.clone());
                 let before = std::mem::replace(&mut *region, now.clone());
                 let kept = Kept {
                     _device: Some((mw.clone(), anchor.clone())),
@@ -238,7 +238,7 @@ impl Single {
             // Without remote rights, because peers must use the window.
             register(&self.pd, target, MW_BIND).map_err(&failed)?
         } else {
-            Under { region: target.region.shared.clone(), range: None }
+            Under { region: target.region.mr.clone(), range: None }
         };
         let mw = Mw::new(&self.pd, ibv_mw_type::IBV_MW_TYPE_2).map_err(failed)?;
         let range = (target.addr, target.len, remote_access(target.rights) as u32);
@@ -260,7 +260,7 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
     let writes = remote_access(target.rights) & (REMOTE_WRITE | REMOTE_ATOMIC) != 0;
     let local = if writes { LOCAL_WRITE } else { 0 };
     let range = Mr::new(pd, target.addr, usize::try_from(target.len).unwrap_or(usize::MAX), access | local)?;
-    Ok(Under { region: target.region.shared.clone(), range: Some(range) })
+    Ok(Under { region: target.region.mr.clone(), range: Some(range) })
 }
 
 /// The bound type 2 windows of a queue pair, by key.

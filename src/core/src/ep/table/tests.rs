@@ -142,6 +142,7 @@ fn small() -> AdapterAttributes {
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,
+        srq_zone_difference: true,
         rmr: true,
         zero_based: false,
         immediate: false,

@@ -46,7 +46,7 @@ macro_rules! ep_calls {
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is neither null nor a protection zone of the adapter
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` - the dispatcher is neither null nor an event dispatcher of the adapter, or lacks the required flag. A connection dispatcher of another adapter is allowed
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue of the adapter
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the zones of the endpoint and the queue differ, and the provider does not support this; never from the providers of this project
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the zones of the endpoint and the queue differ, and `srq_ep_pz_difference_supported` of the adapter is false
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `ep_attributes` is NULL in uDAPL 1.2, or an attribute is invalid or above the limit of the adapter
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `max_request_dtos` is above 0 without a request dispatcher, or 0 with one
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - `ep_handle` is NULL
@@ -56,7 +56,8 @@ macro_rules! ep_calls {
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 pz_handle: DAT_PZ_HANDLE,
                     "in, a protection zone of the adapter, or `DAT_HANDLE_NULL` to set it later. It applies to all"
-                    "operations except receives, and may differ from the zone of the queue.";
+                    "operations except receives. It may differ from the zone of the queue if the provider attribute"
+                    "srq_ep_pz_difference_supported is true.";
                 recv_evd_handle: DAT_EVD_HANDLE,
                     "in, dispatcher for receive completions, with `DAT_EVD_DTO_FLAG`, or `DAT_HANDLE_NULL` to set it"
                     "later.";
@@ -105,6 +106,7 @@ macro_rules! ep_calls {
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - a selected parameter cannot be changed in this state (S in the table)
             /// * `DAT_INVALID_STATE` - `recv_completion_flags` would change, and a receive is posted
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - a selected parameter has an invalid or unsupported value, for example an invalid handle
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `pz_handle` is not the zone of the endpoint's shared receive queue, and `srq_ep_pz_difference_supported` of the adapter is false
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` is below the number of posted receives, or `max_recv_iov` is below the number of segments of a posted receive
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `recv_evd_handle` is `DAT_HANDLE_NULL`, and a receive is posted
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` or `max_request_dtos` changes to a number above 0, and the endpoint would have no dispatcher for that direction. `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING` is exempt
