@@ -133,6 +133,10 @@ pub enum AsyncReason {
 
 impl AsyncReason {
     pub(crate) const COUNT: usize = AsyncReason::IaCatastrophic as usize + 1;
+
+    pub(crate) fn is_watermark(self) -> bool {
+        matches!(self, AsyncReason::SrqLowWatermark | AsyncReason::EpSoftHighWatermark)
+    }
 }
 
 /// An event.

@@ -13,7 +13,7 @@ use crate::attached_data::AttachedData;
 use crate::counters::{ConnStat, Counters, Happenings};
 use crate::error::{Error, Result, Role, StateError};
 use crate::evd::Evd;
-use crate::event::{AsyncReason, Event};
+use crate::event::AsyncReason;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
 use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
@@ -248,13 +248,23 @@ impl<T: Transport> Ia<T> {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Queues an asynchronous event, or logs its loss.
+    /// Queues an asynchronous event, or logs its loss. In a full EVD, the event of a watermark waits until there is room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
-        let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.object().clone()) else { return };
-        if !evd.offer(Event::Async { object, reason }) {
+        if self.async_queue().is_some_and(|evd| !evd.offer_async(object, reason)) {
             log::warn!("adapter {}: asynchronous event {reason} is lost: its event dispatcher is full", self.name);
         }
+    }
+
+    /// Removes the events of a freed object that wait for room in the asynchronous EVD.
+    pub(crate) fn forget_late(&self, object: Handle) {
+        if let Some(evd) = self.async_queue() {
+            evd.forget_late(object);
+        }
+    }
+
+    fn async_queue(&self) -> Option<Arc<Evd<T>>> {
+        self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.object().clone())
     }
 }
 

@@ -112,7 +112,9 @@ impl<T: Transport> Srq<T> {
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.pz.lock().take();
-        self.ia.disown(self);
+        // Keeps the handle from reuse until its events are removed.
+        let _dying = self.ia.disown(self);
+        self.ia.forget_late(self.header.handle());
     }
 
     #[inline(never)]

@@ -467,7 +467,8 @@ impl<T: Transport> Evd<T> {
     #[inline(always)]
     pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
-        let refused = if waiting { refuses::ALL | refuses::WAITS } else { refuses::ALL };
+        let refused =
+            if waiting { refuses::ALL | refuses::LATE | refuses::WAITS } else { refuses::ALL | refuses::LATE };
         if queue.refused & refused != 0 {
             return None;
         }

@@ -338,7 +338,9 @@ impl<T: Transport> Endpoint<T> {
         drop(connect_evd);
         self.free_handles();
         self.leave_counters();
-        self.ia.disown(self);
+        // Keeps the handle from reuse until its events are removed.
+        let _dying = self.ia.disown(self);
+        self.ia.forget_late(self.header.handle());
     }
 
     /// Begins to end the connection, so that [`Endpoint::free_anyway`] waits less.

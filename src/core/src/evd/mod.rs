@@ -24,7 +24,7 @@ use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::fifo::Fifo;
 use crate::ia::Ia;
-use crate::slab::{Header, Kind};
+use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Poll, Transport};
 use crate::users::Use;
 
@@ -68,6 +68,8 @@ pub struct Evd<T: Transport> {
     pub(crate) lent: AtomicUsize,
     /// Set by the close of the adapter, until the EVD is freed.
     orphan: AtomicBool,
+    /// Set once an event has waited for room in the queue.
+    had_late: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
     connection_events: AtomicU64,
@@ -104,6 +106,7 @@ impl<T: Transport> Evd<T> {
             busy: AtomicBool::new(false),
             lent: AtomicUsize::new(0),
             orphan: AtomicBool::new(false),
+            had_late: AtomicBool::new(false),
             adaptive_spin: AdaptiveSpin::default(),
             slept: AtomicU64::new(0),
             connection_events: AtomicU64::new(0),
@@ -299,6 +302,27 @@ impl<T: Transport> Evd<T> {
     /// Queues a notification event. Returns `false` if the queue is full.
     pub(crate) fn offer(&self, event: Event) -> bool {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
+    }
+
+    /// Queues an asynchronous event as a notification event. If the queue is full, the event of a watermark waits until
+    /// there is room. Returns `false` if the event is lost.
+    pub(crate) fn offer_async(&self, object: Handle, reason: AsyncReason) -> bool {
+        if !reason.is_watermark() {
+            return self.offer(Event::Async { object, reason });
+        }
+        let lost = self.fill(|batch| {
+            if batch.add_or_delay(object, reason) {
+                self.had_late.store(true, Ordering::Release);
+            }
+        });
+        lost == 0
+    }
+
+    /// Removes the events of a freed object that wait for room.
+    pub(crate) fn forget_late(&self, object: Handle) {
+        if self.had_late.load(Ordering::Acquire) {
+            self.queue().forget_late(object);
+        }
     }
 
     /// Ends [`Evd::push`]: wakes a waiter, triggers the CNO, or reports a lost event.

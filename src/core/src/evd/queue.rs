@@ -3,9 +3,11 @@
 use std::mem;
 use std::sync::Arc;
 
+use host::memory::Room;
+
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Result, StateError};
-use crate::event::{Completion, Event, Feed, Status, Transfer};
+use crate::event::{AsyncReason, Completion, Event, Feed, Status, Transfer};
 use crate::fifo::{Fifo, Vacancy};
 use crate::probes;
 use crate::slab::Handle;
@@ -114,10 +116,21 @@ pub(crate) mod refuses {
     /// Nothing may be taken, because a thread waits.
     pub const ALL: u8 = 1;
     pub const WAITS: u8 = 2;
+    /// Only [`super::Queue::take`] and waits may take an event, because a late event then gets its place.
+    pub const LATE: u8 = 4;
+}
+
+/// Asynchronous events of an object for which the queue has had no room.
+struct Late {
+    object: Handle,
+    reason: AsyncReason,
+    count: u64,
 }
 
 pub(crate) struct Queue<T: Transport> {
     pub(crate) events: Fifo<Queued>,
+    /// Empty unless the queue is full. One entry for each object and reason, so that objects bound its length.
+    late: Vec<Late>,
     pub qlen: usize,
     pub enabled: bool,
     pub(crate) refused: u8,
@@ -144,6 +157,7 @@ impl<T: Transport> Queue<T> {
         events.reserve(qlen)?;
         Ok(Queue {
             events,
+            late: Vec::new(),
             qlen,
             enabled: true,
             refused: 0,
@@ -222,6 +236,9 @@ impl<T: Transport> Queue<T> {
 
     fn pop(&mut self) -> Option<Queued> {
         let queued = self.events.pop()?;
+        if !self.late.is_empty() {
+            self.admit_late();
+        }
         match &queued.more {
             More::Event(Event::Connection { private_data: Some(data), .. }) => self.shown = Some(data.clone()),
             More::Event(Event::Peer { peer, .. }) => self.shown = peer.private_data.clone().or(self.shown.take()),
@@ -255,9 +272,45 @@ impl<T: Transport> Queue<T> {
         self.waker()
     }
 
+    /// Keeps an asynchronous event until there is room. Returns `false` if it is lost.
+    fn delay(&mut self, object: Handle, reason: AsyncReason) -> bool {
+        if let Some(late) = self.late.iter_mut().find(|late| late.object == object && late.reason == reason) {
+            late.count += 1;
+            return true;
+        }
+        if self.dead || self.late.room(1).is_err() {
+            return false;
+        }
+        self.late.push(Late { object, reason, count: 1 });
+        self.refuse(refuses::LATE, true);
+        true
+    }
+
+    /// Queues late events while there is room. A waiter or the CNO was notified when they were raised.
+    #[cold]
+    fn admit_late(&mut self) {
+        while !self.events.is_full() {
+            let Some(Late { object, reason, count }) = self.late.first_mut() else { break };
+            let event = Event::Async { object: *object, reason: *reason };
+            *count -= 1;
+            if *count == 0 {
+                self.late.remove(0);
+            }
+            self.add(|| Queued::event(event));
+        }
+        self.refuse(refuses::LATE, !self.late.is_empty());
+    }
+
+    /// Removes the late events of a freed object.
+    pub fn forget_late(&mut self, object: Handle) {
+        self.late.retain(|late| late.object != object);
+        self.refuse(refuses::LATE, !self.late.is_empty());
+    }
+
     /// Marks the EVD as freed. Later events are lost.
     pub fn die(&mut self) {
         self.dead = true;
+        self.late = Vec::new();
         self.events.limit(0);
     }
 
@@ -271,6 +324,7 @@ impl<T: Transport> Queue<T> {
         if self.dead {
             self.events.limit(0);
         }
+        self.admit_late();
         Ok(())
     }
 
@@ -308,6 +362,15 @@ impl<'a, T: Transport> Batch<'a, T> {
         } else {
             self.lost += 1;
         }
+    }
+
+    /// Adds an asynchronous event, which waits until there is room if the queue is full. Returns whether it waits.
+    pub fn add_or_delay(&mut self, object: Handle, reason: AsyncReason) -> bool {
+        let added = self.queue.add(|| Queued::event(Event::Async { object, reason }));
+        let waits = !added && self.queue.delay(object, reason);
+        self.announced += usize::from(added || waits);
+        self.lost += usize::from(!added && !waits);
+        waits
     }
 
     /// Returns the number of lost events, and the wakeup for the others.

@@ -232,3 +232,34 @@ fn watermarks_of_an_endpoint_count_what_it_has_taken() {
     assert_eq!(sink.recv_taken(id(1)), Verdict::Break);
     assert!(quiet([&events]));
 }
+
+#[test]
+fn watermark_events_wait_for_room_and_others_are_lost() {
+    let adapter = open();
+    let (events, srq) = (adapter.events(), adapter.srq(10));
+    let end = adapter.end();
+    let raised = || {
+        let Event::Async { object, .. } = next(&events) else { panic!("no asynchronous event") };
+        object
+    };
+    let (queue, ep) = (srq.header().handle(), end.ep.header().handle());
+    events.resize(2).unwrap();
+    (0..5).for_each(|_| srq.set_low_watermark(1).unwrap());
+    end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+    end.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
+    // The overflow of another EVD finds no room.
+    end.receives.resize(1).unwrap();
+    let sink = establish(&adapter, &end);
+    (0..2).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+    sink.connection(ConnectionReport::Broken);
+    assert_eq!([(); 6].map(|()| raised()), [queue, queue, queue, queue, queue, ep]);
+    assert!(quiet([&events]));
+
+    // Freed objects leave no event that waits.
+    (0..5).for_each(|_| srq.set_low_watermark(1).unwrap());
+    end.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
+    end.ep.free().unwrap();
+    srq.free().unwrap();
+    assert_eq!([(); 2].map(|()| raised()), [queue, queue]);
+    assert!(quiet([&events]));
+}
