@@ -455,6 +455,9 @@ extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /* ---- Macros ---- */
 
+/** Name of srq_ep_pz_difference_supported in the page of dat_srq_create. */
+#define srq_ep_pz_difference_support srq_ep_pz_difference_supported
+
 /**
  * Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous event
  * dispatcher.
