@@ -574,7 +574,10 @@ typedef enum ia_async_error_reason {
 typedef enum ep_async_error_reason {
     /** The endpoint entered an error state. */
     DAT_EP_TRANSFER_TO_ERROR = 0,
-    /** Any other error. */
+    /**
+     * Any other error. Also the end of a connection, with DAT_ASYNC_ERROR_EP_BROKEN in uDAPL
+     * 2.0.
+     */
     DAT_EP_OTHER_ERROR = 1,
     /** The endpoint holds more receive buffers than its soft high watermark. */
     DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2,
@@ -653,7 +656,11 @@ typedef enum dat_event_number {
     DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001,
     /** The adapter has failed. */
     DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
-    /** An endpoint entered an error state. */
+    /**
+     * An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an
+     * endpoint with a shared receive queue, even a normal end. The program may have freed the
+     * endpoint before it takes the event.
+     */
     DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
     /** An operation timed out. */
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
@@ -1163,7 +1170,7 @@ typedef DAT_UINT32 DAT_HA_LB;
  * Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
  */
 typedef struct dat_ia_attr {
-    /** Name in the dat_ia_open call. */
+    /** Name in the dat_ia_open call in uDAPL 1.2, name of the device in uDAPL 2.0. */
     char adapter_name[DAT_NAME_MAX_LENGTH];
     /** Vendor of the adapter. */
     char vendor_name[DAT_NAME_MAX_LENGTH];

@@ -131,6 +131,31 @@ static void never(void)
     pair_close(&p);
 }
 
+/* Frees the endpoint before the event is taken. The event names it, and every call refuses the handle. */
+static void freed(void)
+{
+    const DAT_ASYNCH_ERROR_EVENT_DATA *d;
+    DAT_HANDLE_TYPE type;
+    DAT_EVENT event;
+    struct pair p;
+    DAT_HANDLE ep;
+
+    make(&p, false);
+    must_rc(dat_ep_disconnect(p.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    must(wait_connection(p.b.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
+    ep = p.b.ep;
+    must_rc(dat_ep_free(p.b.ep), DAT_SUCCESS, "dat_ep_free");
+    p.b.ep = DAT_HANDLE_NULL;
+    is_type(dat_get_handle_type(ep, &type), DAT_INVALID_HANDLE, "freed before its event is taken: DAT_INVALID_HANDLE");
+    if (UDAPL == 20) {
+        d = &event.event_data.asynch_error_event_data;
+        ok(wait_number(fx.async, DAT_ASYNC_ERROR_EP_BROKEN, &event) && d->dat_handle == ep &&
+               d->reason == DAT_EP_OTHER_ERROR,
+           "freed before its event is taken: the event names the endpoint");
+    }
+    ok(quiet(fx.async), "freed before its event is taken: no more");
+    pair_close(&p);
+}
 
 /* The second process: on request, disconnects all its endpoints. */
 static int caller(struct link *up)
@@ -206,6 +231,7 @@ int main(int argc, char **argv)
     orderly();
     broken();
     never();
+    freed();
     many(false);
     many(true);
     fx_close(&fx);

@@ -100,7 +100,9 @@ c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an endpoint.
     ep_async_error_reason as DAT_EP_ASYNC_ERROR_REASON;
     DAT_EP_TRANSFER_TO_ERROR = 0, "The endpoint entered an error state.";
-    DAT_EP_OTHER_ERROR = 1, "Any other error.";
+    DAT_EP_OTHER_ERROR = 1,
+        "Any other error. Also the end of a connection, with DAT_ASYNC_ERROR_EP_BROKEN in uDAPL"
+        "2.0.";
     DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2, "The endpoint holds more receive buffers than its soft high watermark.";
 }
 
@@ -161,7 +163,10 @@ c_enum_with_names! {
     DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008, "The remote address is unreachable.";
     DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001, "An event dispatcher was full and lost an event.";
     DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002, "The adapter has failed.";
-    DAT_ASYNC_ERROR_EP_BROKEN = 0x08003, "An endpoint entered an error state.";
+    DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
+        "An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an"
+        "endpoint with a shared receive queue, even a normal end. The program may have freed the"
+        "endpoint before it takes the event.";
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004, "An operation timed out.";
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
         "The provider reports an event of dat_handle. Watermark events have this"

@@ -12,7 +12,7 @@ macro_rules! ia_attr_of {
         $crate::c_struct! {
             /// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
             struct dat_ia_attr as DAT_IA_ATTR;
-            adapter_name: [c_char; DAT_NAME_MAX_LENGTH], "Name in the dat_ia_open call.";
+            adapter_name: [c_char; DAT_NAME_MAX_LENGTH], "Name in the dat_ia_open call in uDAPL 1.2, name of the device in uDAPL 2.0.";
             vendor_name: [c_char; DAT_NAME_MAX_LENGTH], "Vendor of the adapter.";
             hardware_version_major: DAT_UINT32, "Version of the hardware, major.";
             hardware_version_minor: DAT_UINT32, "Version of the hardware, minor.";
