@@ -354,9 +354,51 @@ static void every_state(void)
     pair_close(&p);
 }
 
+/*
+ * On a shared queue, an endpoint has one buffer in progress: messages in quick succession never exceed a watermark of 1.
+ * A provider may take several buffers; then this test is the one to change.
+ */
+static void one_in_progress(size_t size)
+{
+    enum { MESSAGES = 32, ROUNDS = 4 };
+    DAT_COUNT n, most = 0;
+    struct sender s;
+    struct side rx;
+    struct srq q;
+    int arrived = 0;
+
+    srq_open(&q, fx, MESSAGES, MESSAGES, size);
+    side_make_srq(&rx, fx, q.handle, NULL);
+    sender_start(&s, &rx, 1);
+    is_success(dat_ep_set_watermark(rx.ep, 1, 1), "dat_ep_set_watermark: soft 1, hard 1, shared queue: success");
+    for (int round = 0; round < ROUNDS; round++) {
+        int reaped = 0;
+        DAT_EVENT event;
+
+        srq_fill(&q, 0, MESSAGES);
+        sender_begin(&s, 0, MESSAGES, size, (unsigned)(round * MESSAGES));
+        while (reaped < MESSAGES && wait_number(rx.recv, DAT_DTO_COMPLETION_EVENT, &event) &&
+               event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS) {
+            must_rc(dat_ep_recv_query(rx.ep, &n, NULL), DAT_SUCCESS, "dat_ep_recv_query");
+            most = n > most ? n : most;
+            reaped++;
+        }
+        arrived += sender_arrived(&s);
+    }
+    is_int(arrived, ROUNDS * MESSAGES, "high watermarks 1, shared queue, %zu bytes: all messages arrive", size);
+    ok(most <= 1, "dat_ep_recv_query: shared queue, %zu bytes: never more than 1 in progress", size);
+    ok(ep_state(rx.ep) == DAT_EP_STATE_CONNECTED, "hard high watermark 1, shared queue, %zu bytes: not exceeded", size);
+    ok(no_event(fx->async), "soft high watermark 1, shared queue, %zu bytes: not exceeded", size);
+    sender_end(&s);
+    side_free(&rx);
+    srq_close(&q);
+}
+
 int main(int argc, char **argv)
 {
-    env_init(argc, argv, NULL);
+    static const struct peer_role roles[] = { SENDER_ROLE, { NULL, NULL } };
+
+    env_init(argc, argv, roles);
     zoo_open(&zoo);
     query();
     if (arguments()) {
@@ -366,6 +408,8 @@ int main(int argc, char **argv)
         hard_at_once();
         hard_before_the_connection();
         every_state();
+        one_in_progress(100);
+        one_in_progress(100000);
     }
     zoo_close(&zoo);
     return done_testing();
