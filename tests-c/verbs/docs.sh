@@ -13,6 +13,10 @@ if [ ! -e /run/order/main ]; then
     echo '1..0 # SKIP this is not the virtual machine of vm.sh'
     exit
 fi
+if [ ! -e "$VM_MODULES/modules.dep" ]; then
+    echo "1..0 # SKIP depmod has not written $VM_MODULES/modules.dep"
+    exit
+fi
 for taken in /sys/class/net/eth0 /etc/dat.conf; do
     if [ -e $taken ]; then
         echo "1..0 # SKIP there is $taken"
@@ -34,11 +38,8 @@ ip link set eth0 up
 ip link set eth1 up
 
 # The modules of vm.sh's kernel are not in /lib/modules.
-version=$(uname -r)
-if [ ! -d "/lib/modules/$version" ]; then
-    mkdir -p /lib/modules
-    ln -s "${VM_KERNEL:-${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}/kernel}/lib/modules/$version" /lib/modules/
-fi
+mkdir -p /lib/modules
+ln -s "$VM_MODULES" /lib/modules/
 
 CARGO_TARGET_DIR=${TARGET:-${CARGO_TARGET_DIR:-$root/target}}
 export CARGO_TARGET_DIR

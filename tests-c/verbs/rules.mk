@@ -45,7 +45,7 @@ $(OUT)/verbs/late_device.so: $(LATE_SRC) $(TESTDIR)/verbs/late_device.map $(HEAD
 
 # ---- Scripts that run the suite on a device ----
 
-NOT_PROGRAMS += verbs/vm.sh verbs/check.sh verbs/dapl2.sh
+NOT_PROGRAMS += verbs/vm.sh verbs/debian.sh verbs/check.sh verbs/dapl2.sh
 
 # setup.sh runs a uDAPL 2.0 program of Debian.
 ifeq ($(API),1.2)

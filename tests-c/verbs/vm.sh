@@ -10,8 +10,13 @@
 # names what is missing.
 #
 #   VM_RDMA=rxe     the kind of the devices: rxe is Soft-RoCE, siw is soft-iWARP. Debian's kernels lack the module siw:
-#                   the script builds it from the package linux-source and keeps it with the kernel. It corrects the
+#                   the script builds it from the package linux-source and keeps it in $VM_CACHE. It corrects the
 #                   fault that a message which arrives while the kernel completes an accept waits for the next message
+#   VM_KERNEL=SUITE|DIR  the kernel of this suite of Debian, such as trixie or trixie-backports, from the archive that
+#                   this machine's apt uses; or the unpacked packages of a kernel in a directory whose name contains a
+#                   slash. By default this machine's suite, or $VM_TREE
+#   VM_ROOT=SUITE|DIR    libraries that replace the host's: glibc and rdma-core of this suite, or a directory that is
+#                   laid over the host's root file system. By default none
 #   VM_TREE=DIR     a root file system of 64-bit ARM, with a kernel, bash and busybox, instead of the host's. Of the
 #                   host's files, the guest sees only the directory $VM_SHOW. This guest has no RDMA device
 #   VM_OUT=DIR      a directory of the host that the guest can write
@@ -19,17 +24,19 @@
 #   VM_START=S      maximum time until the command starts (300). A guest that hangs while it boots is started once more
 #   VM_CPUS=N       number of CPUs (2)
 #   VM_MEM=MIB      memory (2048)
-#   VM_CACHE=DIR    directory for the kernel and the initial file system (~/.cache/libdat-vm)
+#   VM_CACHE=DIR    directory for kernels, libraries and initial file systems (~/.cache/libdat-vm)
 #   VM_ACCEL=ACCEL  QEMU's accelerator (tcg,thread=multi)
-#   VM_KERNEL=DIR   an unpacked kernel package to use, with boot/ and lib/modules/ ($VM_TREE, if there is one)
 #
 # In the guest without $VM_TREE: device rxe0 (siw0) on v0, 10.1.0.1; rxe1 (siw1) on v1, 10.1.0.2; no limit on locked memory.
 # Packets between the two addresses go over the veth pair, by the routes in the tables 101 and 102.
 set -euo pipefail
 
-[ $# -gt 0 ] || { sed -n '3,29s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,34s/^# \{0,1\}//p' "$0"; exit 2; }
+
+. "$(dirname "$0")/debian.sh"
 
 say() { echo "vm.sh: $*" >&2; }
+directory() { realpath -qe "$1" || { say "no directory $1"; exit 2; }; }
 cache=${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}
 limit=${VM_TIMEOUT:-900}
 tree=${VM_TREE:-}
@@ -42,14 +49,13 @@ if [ -n "$tree" ]; then
     # This machine has only one serial line, so the output of the command uses another console.
     console=ttyAMA0 answers=hvc0
     wanted="$wanted virtio_console"
-    initial=$cache/initial-$processor.gz
 else
     processor=x86_64
     busybox=$(command -v busybox || true)
     console=ttyS0 answers=ttyS1
     # Load crc32_generic first: rdma_rxe requests this checksum by name, and the kernel cannot load the module in time.
-    wanted="crc32_generic $wanted veth $driver ib_uverbs rdma_ucm sch_netem wireguard"
-    initial=$cache/initial-$rdma.gz
+    # Newer kernels have no such module, and rdma_rxe calculates the checksum itself.
+    wanted="crc32_generic? $wanted veth $driver ib_uverbs rdma_ucm sch_netem wireguard"
 fi
 
 missing=
@@ -65,11 +71,12 @@ else
     ! ldd "$busybox" >/dev/null 2>&1 || missing="$missing busybox-static"
     need ip iproute2
     need rdma iproute2
+    need apt-get apt
     need dpkg-deb dpkg
+    need xz xz-utils
 fi
 if [ -z "$tree" ] && [ "$rdma" = siw ]; then
     need make make
-    need xz xz-utils
     need strip binutils
 fi
 if [ -n "$missing" ]; then
@@ -77,106 +84,59 @@ if [ -n "$missing" ]; then
     exit 77
 fi
 
-kernel_name()
+# find_kernel DIR: finds the kernel's image, the directory of its modules, and its release in DIR. Packages before 7.x
+# have the image in boot/, later ones next to the modules.
+find_kernel()
 {
-    apt-cache depends --important linux-image-amd64 2>/dev/null |
-        awk '/Depends: linux-image-[0-9]/ && !name { name = $2 } END { print name }'
-}
-
-# download PACKAGE...: into the current directory.
-download() { apt-get -qq -o APT::Sandbox::User=root download "$@"; }
-
-# kernel DIR: unpacks the package on which linux-image-amd64 depends into DIR, and does not install it.
-kernel()
-{
-    local name
-    # The package lists of a minimal system are empty.
-    name=$(kernel_name)
-    if [ -z "$name" ] && [ "$(id -u)" -eq 0 ]; then
-        apt-get -qq update >/dev/null 2>&1 || true
-        name=$(kernel_name)
+    local images directories
+    images=$(realpath -qe "$1"/boot/vmlinuz-* "$1"/{usr/,}lib/modules/*/vmlinuz | sort -u || true)
+    directories=$(for modules in "$1"/{usr/,}lib/modules/*/kernel; do realpath -qe "${modules%/kernel}"; done | sort -u || true)
+    if [ "$(echo "$images" | grep -c .)" -ne 1 ] || [ "$(echo "$directories" | grep -c .)" -ne 1 ]; then
+        say "not one kernel in $1, but these images: ${images//$'\n'/ }; and these modules: ${directories//$'\n'/ }"
+        exit 2
     fi
-    if [ -z "$name" ]; then
-        say "the package lists know no kernel: apt-get update"
-        exit 77
-    fi
-    mkdir -p "$1"
-    (cd "$1" && download "$name" && dpkg-deb -x "$name"_*.deb . &&
-        rm -f "$name"_*.deb) || { say "cannot fetch $name"; exit 77; }
-    # Kernel packages have /lib, others /usr/lib.
-    [ -d "$1/lib/modules" ] || ln -s usr/lib "$1/lib"
-    depmod -b "$1" "$(ls "$1/lib/modules")"
+    image=$images modules=$directories release=${directories##*/}
+    case $image in
+    "$modules/vmlinuz" | */"vmlinuz-$release") ;;
+    *) say "the kernel $image is not of the release $release, to which the modules belong"; exit 2 ;;
+    esac
 }
 
-# headers RELEASE DIR: unpacks the headers of the kernel RELEASE into DIR, and does not install them.
-headers()
-{
-    local names package
-    names="linux-headers-$1 $(apt-cache depends --important "linux-headers-$1" 2>/dev/null |
-        awk '$1 == "Depends:" && $2 ~ /^linux-(headers|kbuild)-/ { print $2 }' | paste -s -d ' ')"
-    # shellcheck disable=SC2086 # words are wanted
-    (cd "$2" && download $names && for package in ./*.deb; do dpkg-deb -x "$package" . || exit; done) || return
-    # The Makefile contains the directory in which the package would be installed.
-    sed -i "s|/usr/src/|$2/usr/src/|" "$2/usr/src/linux-headers-$1/Makefile"
-}
-
-# siw KERNEL: builds the module siw for the unpacked kernel in the directory KERNEL, and adds it to the modules there.
-siw()
-{
-    local release version work compiler log status
-    # Hands the socket to the queue pair before the peer can send, not after.
-    local early='/^int siw_accept/,/^}/{
-        s/^\trv = siw_send_mpareqrep/\tif (!wait_for_peer_rts)\n\t\tsiw_qp_socket_assoc(cep, qp);\n&/
-        /^\t\tsiw_qp_socket_assoc(cep, qp);$/d
-    }'
-    release=$(ls "$1/lib/modules")
-    version=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
-    log=$cache/siw.log
-    work=$(mktemp -d "$cache/siw.XXXXXX")
-    status=1
-    say "building the module siw for $release, once"
-    if ! { mkdir "$work/headers" "$work/source" && headers "$release" "$work/headers"; } >"$log" 2>&1; then
-        say "no headers of the kernel $release; without $unpacked the next run fetches another kernel: $log"
-    elif ! (cd "$work" && download "linux-source-$version" && dpkg-deb --fsys-tarfile linux-source-*.deb |
-        tar -xO --wildcards './usr/src/linux-source-*.tar.xz' |
-        tar -xJ -C source --strip-components=5 --wildcards '*/drivers/infiniband/sw/siw') >>"$log" 2>&1; then
-        say "cannot fetch linux-source-$version: $log"
-    else
-        sed -i.orig "$early" "$work/source/siw_cm.c"
-        ! cmp -s "$work/source/siw_cm.c" "$work/source/siw_cm.c.orig" || say "siw_accept is not corrected: first messages may stall"
-        compiler=$(sed -n 's/^CC = .*\(gcc-[0-9]*\)$/\1/p' "$work/headers/usr/src/linux-headers-$release/.kernelvariables")
-        if ! command -v "${compiler:-cc}" >/dev/null 2>&1; then
-            say "not installed: $compiler"
-        elif ! make -C "$work/headers/usr/src/linux-headers-$release" M="$work/source" CONFIG_RDMA_SIW=m modules \
-            >>"$log" 2>&1 || ! strip -g "$work/source/siw.ko"; then
-            say "the module siw cannot be built: $log"
-        else
-            mkdir -p "$1/lib/modules/$release/updates"
-            mv "$work/source/siw.ko" "$1/lib/modules/$release/updates/siw.ko" && depmod -b "$1" "$release" && status=0
-        fi
-    fi
-    rm -rf "$work"
-    [ "$status" -eq 0 ] || exit 77
-}
-
-# first_files KERNEL FILE: writes the initial file system to FILE: busybox, the modules in order of loading, and init.
+# first_files FILE: writes the initial file system to FILE: busybox, the modules in order of loading, and init.
 first_files()
 {
-    local files version module file
+    local files tree part module file name
     files=$(mktemp -d)
-    version=$(ls "$1/lib/modules")
-    mkdir -p "$files/bin" "$files/modules" "$files/proc" "$files/sys" "$files/dev"
+    # depmod writes next to the modules, so it gets a directory with links to them.
+    tree=$files/tree/lib/modules/$release
+    mkdir -p "$files/bin" "$files/modules" "$files/proc" "$files/sys" "$files/dev" "$tree"
+    for part in kernel updates modules.builtin modules.builtin.modinfo modules.order; do
+        [ ! -e "$modules/$part" ] || cp -as "$modules/$part" "$tree"
+    done
+    [ -z "$siw" ] || cp "$siw" "$tree/kernel/siw.ko"
+    depmod -b "$files/tree" "$release"
     cp "$busybox" "$files/bin/busybox"
     for module in $wanted; do
-        modprobe -d "$1" -S "$version" --show-depends "$module"
-    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
-        cp "$file" "$files/modules/"
-        basename "$file" >>"$files/modules/order"
+        modprobe -d "$files/tree" -S "$release" --show-depends "${module%\?}" 2>"$files/error" ||
+            [ "$module" != "${module%\?}" ] ||
+            { say "the kernel $release in $unpacked lacks the module $module"; rm -rf "$files"; exit 2; }
+    done >"$files/wanted"
+    awk '$1 == "insmod" && !seen[$2]++ { print $2 }' "$files/wanted" | while read -r file; do
+        name=$(basename "$file")
+        name=${name%%.ko*}.ko
+        case $file in
+        *.xz) xz -dc "$file" ;;
+        *.zst) zstd -qdc "$file" ;;
+        *.gz) gzip -dc "$file" ;;
+        *) cat "$file" ;;
+        esac >"$files/modules/$name"
+        echo "$name" >>"$files/modules/order"
     done
+    rm -rf "$files/tree" "$files/wanted" "$files/error"
     init >"$files/init"
     chmod 755 "$files/init"
-    (cd "$files" && find . -print0 | cpio -0 -o -H newc --quiet | gzip -1) >"$2.new"
-    mv "$2.new" "$2"
+    (cd "$files" && find . -print0 | cpio -0 -o -H newc --quiet | gzip -1) >"$1.new"
+    mv "$1.new" "$1"
     rm -rf "$files"
 }
 
@@ -194,10 +154,18 @@ for m in $(cat /modules/order); do
 done
 share() { mount -t 9p -o "trans=virtio,version=9p2000.L,msize=512000,$3" "$1" "$2"; }
 mkdir /root /below /above /order
+share order /order ro
+layer=$(cat /order/layer)
+lower=/below
 share root /below ro,cache=loose
+if [ -n "$layer" ]; then
+    mkdir /layer
+    share layer /layer ro,cache=loose
+    lower=/layer:/below
+fi
 mount -t tmpfs none /above
 mkdir /above/files /above/work
-mount -t overlay -o lowerdir=/below,upperdir=/above/files,workdir=/above/work none /root
+mount -t overlay -o lowerdir=$lower,upperdir=/above/files,workdir=/above/work none /root
 mount -t proc none /root/proc
 mount -t sysfs none /root/sys
 mount -t devtmpfs none /root/dev
@@ -205,7 +173,6 @@ mkdir -p /root/dev/shm /root/dev/pts
 mount -t tmpfs none /root/dev/shm
 mount -t devpts none /root/dev/pts
 mount -t tmpfs none /root/run
-share order /order ro
 show=$(cat /order/show)
 if [ -n "$show" ]; then
     mkdir -p "/root$show"
@@ -227,18 +194,36 @@ END
 mkdir -p "$cache"
 exec 8>"$cache/lock"
 flock 8
-unpacked=${VM_KERNEL:-${tree:-$cache/kernel}}
-if [ ! -d "$unpacked/boot" ]; then
-    fresh=$(mktemp -d "$cache/kernel.XXXXXX")
-    (kernel "$fresh") || { status=$?; rm -rf "$fresh"; exit $status; }
-    rm -rf "$unpacked"
-    mv "$fresh" "$unpacked"
-fi
+[ -z "$tree" ] || tree=$(directory "$tree") || exit
+case ${VM_KERNEL:-$tree} in
+*/*) unpacked=$(directory "${VM_KERNEL:-$tree}") || exit ;;
+*)
+    from "${VM_KERNEL:-$(machine_suite)}"
+    unpacked=$(kept "kernel-$suite" kernel) || exit
+    ;;
+esac
+find_kernel "$unpacked"
+siw=
 if [ -z "$tree" ] && [ "$rdma" = siw ]; then
-    [ -e "$(echo "$unpacked"/lib/modules/*/updates/siw.ko)" ] || siw "$unpacked"
+    siw=$cache/siw-$release.ko
+    if [ ! -e "$siw" ]; then
+        [ -n "${suite:-}" ] || from "$(machine_suite)"
+        siw "$release" "$siw"
+    fi
 fi
-if [ ! "$initial" -nt "$0" ] || [ "$unpacked/boot" -nt "$initial" ]; then
-    first_files "$unpacked" "$initial"
+case ${VM_ROOT:-} in
+'') layer= ;;
+*/*) layer=$(directory "$VM_ROOT") || exit ;;
+*) from "$VM_ROOT" && layer=$(kept "root-$suite" root) || exit ;;
+esac
+[ -z "$layer" ] || [ -d "$layer/usr" ] || { say "no root file system in $layer"; exit 2; }
+# The initial file system is kept for each kernel and device, together with a description of its origin.
+initial=$cache/initial-$release-$processor-$rdma-$(echo "$unpacked" | cksum | cut -d ' ' -f 1).gz
+# shellcheck disable=SC2086 # words are wanted
+origin=$(stat -c '%n %i %s %Y %Z' "$image" "$modules" "$0" $siw)
+if [ ! -e "$initial" ] || [ "$(cat "$initial.origin" 2>/dev/null)" != "$origin" ]; then
+    first_files "$initial"
+    echo "$origin" >"$initial.origin"
 fi
 flock -u 8
 
@@ -248,7 +233,10 @@ out=${VM_OUT:+$(realpath "$VM_OUT")}
 show=${VM_SHOW:+$(realpath "$VM_SHOW")}
 printf '%s' "$out" >"$order/out"
 printf '%s' "$show" >"$order/show"
+printf '%s' "$layer" >"$order/layer"
 printf '%s' "$answers" >"$order/answers"
+# docs.sh loads modules in the guest.
+export VM_MODULES=$modules
 export -p | grep -v -E '^declare -x (HOME|PWD|OLDPWD|SHLVL|TMPDIR|_)=' >"$order/environment" || true
 
 # network: prints the commands that create the veth pair and the RDMA devices in the guest.
@@ -295,11 +283,12 @@ else
     set -- -cpu Nehalem -serial "file:$order/console" -serial stdio
 fi
 set -- "$@" -accel "$accel" -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \
-    -kernel "$(echo "$unpacked"/boot/vmlinuz-*)" -initrd "$initial" \
+    -kernel "$image" -initrd "$initial" \
     -append "console=$console quiet loglevel=3 panic=-1 $relaxed" \
     -pidfile "$order/pid" -virtfs "$(share "${tree:-/}" root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
 [ -z "$show" ] || set -- "$@" -virtfs "$(share "$show" show readonly=on)"
 [ -z "$out" ] || set -- "$@" -virtfs "$(share "$out" out)"
+[ -z "$layer" ] || set -- "$@" -virtfs "$(share "$layer" layer readonly=on)"
 
 # end_hung_guest: ends the guest unless the command starts in time.
 end_hung_guest()
