@@ -54,9 +54,13 @@ fn tools(step: &str) -> &'static [Tool] {
             ("mmdebstrap", "mmdebstrap"),
             ("python3", "python3"),
         ],
-        "verbs" | "iwarp" | "late" => {
-            &[("qemu-system-x86_64", "qemu-system-x86"), ("modprobe", "kmod"), ("cpio", "cpio"), ("rdma", "iproute2")]
-        }
+        "verbs" | "iwarp" | "late" | "verbs-old" | "verbs-new" => &[
+            ("qemu-system-x86_64", "qemu-system-x86"),
+            ("modprobe", "kmod"),
+            ("cpio", "cpio"),
+            ("rdma", "iproute2"),
+            ("xz", "xz-utils"),
+        ],
         _ => &[],
     }
 }
@@ -96,7 +100,7 @@ pub fn missing(step: &str) -> Vec<String> {
     if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
         packages.insert("python3-yaml".into());
     }
-    if matches!(step, "verbs" | "iwarp" | "late") {
+    if matches!(step, "verbs" | "iwarp" | "late" | "verbs-old" | "verbs-new") {
         if !Path::new("/etc/libibverbs.d").is_dir() {
             packages.insert("ibverbs-providers".into());
         }

@@ -18,6 +18,19 @@ use crate::tap::{self, Counts, Results};
 const BRIEFLY: &str = "QUICK=stress.beside stress.words stress.handles stress.everyone";
 /// Subjects that test the core, which both versions share. The step `c` runs them.
 const CORE: &str = "stress neighbours containers faults";
+/// The system of a virtual machine with an RDMA device: the kernel, and a suite of Debian with its rdma-core, or the
+/// machine's own. docs/dev/kernels.md compares them.
+type System = [(&'static str, &'static str); 2];
+const USUAL: System = [("VM_KERNEL", "trixie"), ("VM_ROOT", "trixie")];
+const OLD: System = [("VM_KERNEL", "bookworm"), ("VM_ROOT", "")];
+const NEW: System = [("VM_KERNEL", "trixie-backports"), ("VM_ROOT", "trixie")];
+/// Tests of the steps `verbs-old` and `verbs-new`: what depends on the kernel.
+const KERNELS: &[(&str, &str)] = &[
+    ("RDMA", "rxe"),
+    ("TESTS", "^srq/\\|^flow/[dr]\\|^flow/fl\\|^flow/or\\|^verbs/[abfgw]\\|^verbs/li\\|^verbs/st\\|rust/"),
+    ("TESTS_20", "^flow/rdma\\|^v20/"),
+    ("TESTS_BOTH", "flow/rdma"),
+];
 /// Device and tests of the step `iwarp`: what depends on the device.
 const IWARP: &[(&str, &str)] = &[
     ("RDMA", "siw"),
@@ -107,9 +120,11 @@ const BODIES: &[(&str, Body)] = &[
     ("glibc", |c, s| with_release(c, s, c.script("tests-c/glibc.sh").arg(c.target.join("lib")).arg(&c.target))),
     ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
-    ("verbs", |c, s| verbs(c, s, &[])),
-    ("iwarp", |c, s| verbs(c, s, IWARP)),
-    ("late", |c, s| verbs(c, s, LATE)),
+    ("verbs", |c, s| verbs(c, s, USUAL, &[])),
+    ("iwarp", |c, s| verbs(c, s, USUAL, IWARP)),
+    ("verbs-old", |c, s| verbs(c, s, OLD, KERNELS)),
+    ("verbs-new", |c, s| verbs(c, s, NEW, KERNELS)),
+    ("late", |c, s| verbs(c, s, OLD, LATE)),
 ];
 
 pub fn run(context: &Context, step: &Step) -> Result<Results> {
@@ -409,7 +424,7 @@ fn demo(context: &Context, step: &Step) -> Result<Results> {
 
 /// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device. `variables` select
 /// device and tests.
-fn verbs(context: &Context, step: &Step, variables: &[(&str, &str)]) -> Result<Results> {
+fn verbs(context: &Context, step: &Step, system: System, variables: &[(&str, &str)]) -> Result<Results> {
     let lacking = packages::missing(&step.name);
     if !lacking.is_empty() {
         return skip(context, step, format!("not installed: {}", lacking.join(" ")));
@@ -422,7 +437,7 @@ fn verbs(context: &Context, step: &Step, variables: &[(&str, &str)]) -> Result<R
     let mut command = context.command("nice");
     command.args(["-n", "-5"]).arg(context.root.join("tests-c/verbs/check.sh"));
     command.env("TARGET", &context.target).env("RESULTS", context.target.join(&step.name));
-    command.envs(variables.iter().copied());
+    command.envs(system).envs(variables.iter().copied());
     command.env("LIMIT", limit.to_string()).env("SCALE", (3.0 * context.slow).to_string());
     let (end, output) = context.run(step, command.env("SELECTION", selection().join(" ")))?;
     if end == End::Exited(CANNOT_RUN) {
