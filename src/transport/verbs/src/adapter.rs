@@ -37,7 +37,7 @@ pub struct Verbs {
 }
 
 impl Verbs {
-    /// Adds an empty segment to a receive without segments on soft-iWARP, which would reject it.
+    /// Adds an empty segment to a receive without segments on soft-iWARP, which would reject it (Linux 6.1).
     #[inline(always)]
     pub(crate) fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {

@@ -41,10 +41,9 @@ pub struct Limits {
     /// Set if the device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// Set for Soft-RoCE, which does not restrict peers to a window's range, has a status for too long messages, and
-    /// looks up buffers of shared receive queues in the zone of the queue pair.
+    /// Set for Soft-RoCE. docs/dev/kernels.md lists where it differs from other devices, for each kernel.
     pub soft_roce: bool,
-    /// Set for soft-iWARP, which connects in the calling thread and rejects receives without segments.
+    /// Set for soft-iWARP. docs/dev/kernels.md lists where it differs, for each kernel.
     pub soft_iwarp: bool,
     pub iwarp: bool,
     pub needs_grh: bool,
@@ -84,7 +83,7 @@ impl Limits {
     }
 
     /// Returns whether this status only shows that the connection has ended. When the peer ends a connection, iWARP
-    /// devices flush all work. Soft-iWARP uses other statuses for outstanding work.
+    /// devices flush all work. Soft-iWARP uses other statuses for outstanding work (Linux 6.1, 6.12, 7.3).
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
@@ -124,7 +123,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     // Core has one limit for receives with and without an SRQ.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
-    // Soft-RoCE reports 8 MiB, but supports 1 GiB.
+    // Soft-RoCE of Linux 6.1 reports 8 MiB, but supports 1 GiB. 6.12 and 7.3 report 2 GiB.
     let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
     let attributes = AdapterAttributes {
         vendor: format!("{:#x}", attr.vendor_id),

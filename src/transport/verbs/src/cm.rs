@@ -261,7 +261,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.device.limits.soft_roce {
-                    // Soft-RoCE loses packets of bursts, and rdma_cm's timeout is several seconds.
+                    // Soft-RoCE loses packets of bursts (Linux 6.1), and rdma_cm's timeout is several seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
             }
@@ -391,8 +391,8 @@ fn send_request(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     id.connect(&terms(qp, qp.reads, &private_data))
 }
 
-/// Sends the request in a separate thread: soft-iWARP connects its TCP socket in the calling thread, for up to two
-/// minutes if the peer drops packets, and destroys no queue pair in that time.
+/// Sends the request in a separate thread: soft-iWARP (Linux 6.1, 6.12, 7.3) connects its TCP socket in the calling
+/// thread, for up to two minutes if the peer drops packets, and destroys no queue pair in that time.
 fn request_in_thread(qp: Arc<Qp>) {
     let again = qp.clone();
     if thread::start(c"dat-verbs-ask", move || step(&qp, send_request)).is_err() {

@@ -7,7 +7,7 @@
 //!
 //! If the waiters of receives wake only for solicited messages, these receives complete in separate, always armed
 //! parts: a completion lacks the sender's solicited flag, but the device can restrict events to messages with the flag.
-//! Soft-iWARP drops the flag, so there all messages raise events.
+//! Soft-iWARP drops the flag (Linux 6.1, 6.12, 7.3), so there all messages raise events.
 //!
 //! # Reports
 //! A thread holds the queue's lock from the poll to the last report. So when a poll returns, all earlier completions

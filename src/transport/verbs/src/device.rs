@@ -12,9 +12,10 @@
 //! to the device. Without connections, an otherwise unused identifier ([`Sentinel`]) receives the report. Then the
 //! program gets one event, all queue pairs end, and new objects are refused.
 //!
-//! Without disassociation, as on Soft-RoCE, the removal waits until all descriptors of the device are closed. So
-//! closing the adapter also closes the files that librdmacm opened (`Retained` in `sys/cm.rs`). Only an open or opening
-//! adapter binds identifiers to a device; other code reads from /sys which device has an address.
+//! Without disassociation, as on Soft-RoCE of Linux 6.1 and 6.12 but not 7.3, the removal waits until all descriptors
+//! of the device are closed. So closing the adapter also closes the files that librdmacm opened (`Retained` in
+//! `sys/cm.rs`). Only an open or opening adapter binds identifiers to a device; other code reads from /sys which device
+//! has an address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -63,7 +64,7 @@ pub struct Work {
     pub awaited: VecDeque<Arc<Qp>>,
     /// Queue pairs whose backlog the device has rejected.
     pub refused: VecDeque<Arc<Qp>>,
-    /// Queue pairs with fenced requests, which Soft-RoCE may forget.
+    /// Queue pairs with fenced requests, which Soft-RoCE may forget (Linux 6.1).
     pub fenced: VecDeque<Weak<Qp>>,
     /// Timeouts of connection attempts, which may have ended earlier.
     pub timers: Timers<Weak<Qp>>,

@@ -5,9 +5,10 @@
 //! [`WATCH_TICK`]: an overflow, a watermark, the last request of a graceful disconnect or a failure may concern a queue
 //! that no thread reads. A panic loses only the task in which it occurs.
 //!
-//! Soft-RoCE may forget a fenced request that starts to wait while the last read before it completes: it records the
-//! wait only after the completion that should end it. So while such a request is outstanding (`Work::fenced`), the
-//! thread notifies the kernel every 20 ms, as a post does, without a request ([`Qp::pass_fence`]).
+//! Soft-RoCE of Linux 6.1 may forget a fenced request that starts to wait while the last read before it completes: it
+//! records the wait only after the completion that should end it. In 6.12 and 7.3, one task does both. So while such a
+//! request is outstanding (`Work::fenced`), the thread notifies the kernel every 20 ms, as a post does, without a
+//! request ([`Qp::pass_fence`]).
 
 use std::collections::VecDeque;
 use std::iter;

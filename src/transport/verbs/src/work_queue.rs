@@ -93,7 +93,8 @@ pub struct WorkQueue {
     watched: bool,
 }
 
-/// Outstanding reads of soft-iWARP, which completes later requests first. Each kind completes in order.
+/// Outstanding reads of soft-iWARP, which completes later requests first (Linux 6.1, 6.12, 7.3). Each kind completes in
+/// order.
 #[derive(Default)]
 struct Reads {
     ids: VecDeque<u64>,

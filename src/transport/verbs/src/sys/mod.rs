@@ -24,8 +24,9 @@
 //! is logged, and the object remains until the adapter is closed. Queue pairs are reset first, so the device accesses
 //! no buffer. Functions newer than the libraries of Debian 11 are looked up at run time.
 //!
-//! Soft-RoCE's driver (rdma-core 44) resizes a completion queue or SRQ by unmapping its memory before it maps the new
-//! size. If that mapping fails, the next use crashes. So [`host::memory::must_be_mappable`] first tries to map as much.
+//! Soft-RoCE's driver (rdma-core 44 to 56) resizes a completion queue or SRQ by unmapping its memory before it maps the
+//! new size. If that mapping fails, the next use crashes. So [`host::memory::must_be_mappable`] first tries to map as
+//! much.
 
 pub mod cm;
 pub mod cq;

@@ -1,8 +1,8 @@
 //! Queue pairs and shared receive queues.
 //!
-//! Soft-RoCE writes a request into a queue in memory, then notifies the kernel. If only that system call fails, the
-//! request is posted, and no bad request is returned. The notification is then repeated; if that fails, the queue pair
-//! enters the error state, which flushes its work.
+//! Soft-RoCE (rdma-core 44 to 56) writes a request into a queue in memory, then notifies the kernel. If only that
+//! system call fails, the request is posted, and no bad request is returned. The notification is then repeated; if that
+//! fails, the queue pair enters the error state, which flushes its work.
 
 use std::ffi::c_int;
 use std::io;
