@@ -16,6 +16,7 @@
 #   TESTS    runs only matching tests, as for `make -C tests-c check`; the Rust tests have the name rust/dat-verbs
 #   TESTS_20, TESTS_BOTH   the same for the suite of uDAPL 2.0, and for the programs of both versions. The default is
 #            TESTS; if that is not set, the tests that differ between the versions or matter most to programs
+#   VM_KERNEL, VM_ROOT, ...   the kernel and libraries of the virtual machine, as for vm.sh
 #   SCALE    factor for the deadlines in the virtual machine, whose CPUs are emulated (3)
 #   LIMIT    maximum time of the virtual machine, in seconds (3600)
 #   LATE     if set, the device gets requests as late as hardware does, at random times (late_device.c). LATE is the
@@ -112,9 +113,18 @@ total()
              exit (f > 0) }' "$@"
 }
 
+# cpu_times: what the CPUs of the virtual machine did until now.
+cpu_times()
+{
+    awk '$1 == "cpu" { for (i = 2; i <= 9; i++) sum += $i
+        printf "CPUs: %d s, of these %d %% in programs, %d %% in the kernel, %d %% idle\n",
+            sum / 100, 100 * ($2 + $3) / sum, 100 * ($4 + $7 + $8) / sum, 100 * ($5 + $6) / sum }' /proc/stat
+}
+
 # Runs everything on a device of this machine.
 run()
 {
+    [ -z "$kind" ] || echo "Linux $(uname -r), $(basename "$(realpath /lib/*/libibverbs.so.1)")"
     [ -z "$LATE" ] || export DAT_TEST_LATE="$LATE" LD_PRELOAD="$OUT/verbs/late_device.so"
     : >"$RESULTS/verbs.suite"
     : >"$RESULTS/verbs.rust"
@@ -135,6 +145,7 @@ run()
     run_suite 1.2 check "$TESTS" "$QUICK_12"
     # After a fault of the virtual machine's kernel, any test may fail.
     [ -z "$kind" ] || dmesg | grep -E 'BUG:|WARNING:|Oops|blocked for more than' | head -n 20 | sed 's/^/kernel: /'
+    [ -z "$kind" ] || cpu_times
     total "$RESULTS/verbs.suite" "$RESULTS/verbs.rust"
 }
 

@@ -26,12 +26,13 @@
 #   VM_MEM=MIB      memory (2048)
 #   VM_CACHE=DIR    directory for kernels, libraries and initial file systems (~/.cache/libdat-vm)
 #   VM_ACCEL=ACCEL  QEMU's accelerator (tcg,thread=multi)
+#   VM_APPEND=ARGS  further arguments of the kernel, such as profile=2
 #
 # In the guest without $VM_TREE: device rxe0 (siw0) on v0, 10.1.0.1; rxe1 (siw1) on v1, 10.1.0.2; no limit on locked memory.
 # Packets between the two addresses go over the veth pair, by the routes in the tables 101 and 102.
 set -euo pipefail
 
-[ $# -gt 0 ] || { sed -n '3,34s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,35s/^# \{0,1\}//p' "$0"; exit 2; }
 
 . "$(dirname "$0")/debian.sh"
 
@@ -284,7 +285,7 @@ else
 fi
 set -- "$@" -accel "$accel" -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \
     -kernel "$image" -initrd "$initial" \
-    -append "console=$console quiet loglevel=3 panic=-1 $relaxed" \
+    -append "console=$console quiet loglevel=3 panic=-1 $relaxed ${VM_APPEND:-}" \
     -pidfile "$order/pid" -virtfs "$(share "${tree:-/}" root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
 [ -z "$show" ] || set -- "$@" -virtfs "$(share "$show" show readonly=on)"
 [ -z "$out" ] || set -- "$@" -virtfs "$(share "$out" out)"
