@@ -57,7 +57,7 @@ NETWORK=
     NETWORK=$(printf '%s\n' tcp/bad_network.sh tcp/wireguard.sh | grep -e "$TESTS" | paste -s -d '|' | sed 's/|/\\|/')
 # These take minutes on an emulated machine, and run with fewer repetitions there.
 if [ -n "$kind" ]; then
-    QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
+    QUICK_12='verbs.killed verbs.faults verbs.open verbs.waiting rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
     QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing v20.datagram_bursts v20.datagram_peers'
 else
     QUICK_12= QUICK_20=
