@@ -7,48 +7,9 @@
 #   CARGO_TARGET_DIR  build directory, whose libraries and tools are packaged
 #   AGAIN=1           also builds everything from a copy of the sources in another directory, and compares the packages. This
 #                     takes minutes in the background, so the comparison is last
-set -u
-LC_ALL=C.UTF-8
-DEBIAN_FRONTEND=noninteractive
-export LC_ALL DEBIAN_FRONTEND
-unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG LD_LIBRARY_PATH LD_PRELOAD
-
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-target=${CARGO_TARGET_DIR:-$root/target}
+. "$(dirname "$0")/root.sh"
 make="${MAKE:-make} --no-print-directory -C $root"
-work=$target/packages
-clean=$work/root
-rm -rf "$work"
-mkdir -p "$work" || exit 2
-second= bootstrap= lintian=
-# Ends background jobs first, because they write into the directory.
-trap 'for job in $second $bootstrap $lintian; do kill -- "-$job" && wait "$job"; done 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-number=0 failed=0
-
-# ok NAME COMMAND...: runs one test, and shows the end of its output after a failure.
-ok()
-{
-    name=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$work/output" 2>&1; then
-        echo "ok $number - $name"
-    else
-        failed=1
-        echo "not ok $number - $name"
-        tail -n 30 "$work/output" | sed 's/^/# /'
-        return 1
-    fi
-}
-
-skip()
-{
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
+second= lintian=
 
 # refuses WORDS COMMAND...: succeeds if the command fails and prints WORDS.
 refuses()
@@ -60,30 +21,6 @@ refuses()
     grep -q "$words" "$work/refused"
 }
 
-same_result()
-{
-    [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }
-}
-
-finish()
-{
-    echo "1..$number"
-    exit $failed
-}
-
-have()
-{
-    command -v "$1" >/dev/null 2>&1
-}
-
-# aside OUTPUT COMMAND...: runs the command in the background in its own process group, $!.
-aside()
-{
-    output=$1
-    shift
-    setsid "$@" >"$output" 2>&1 </dev/null &
-}
-
 # ---- Building ----
 
 for need in dpkg-buildpackage dh; do
@@ -93,17 +30,8 @@ lacking=$("$root/src/transport/verbs/needs.sh" | tr '\n' ' ')
 [ -z "$lacking" ] || { skip 'packages for Debian' "not installed: $lacking"; finish; }
 
 # The clean root does not depend on the packages, so it is built concurrently.
-no_root=
-if ! have mmdebstrap; then
-    no_root='no mmdebstrap here'
-elif [ "$(id -u)" -ne 0 ] || ! unshare --mount --pid --fork true 2>/dev/null; then
-    no_root='needs root, and namespaces'
-else
-    aside "$work/mmdebstrap.log" mmdebstrap --quiet --variant=apt --format=directory \
-        --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1,autopkgtest \
-        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$clean"
-    bootstrap=$!
-fi
+bootstrap "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$clean" \
+    gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1,autopkgtest
 
 debs=$target/deb rpms=$target/rpm
 ok 'make deb' $make deb || finish
@@ -263,38 +191,18 @@ fi
 
 found_nothing()
 {
-    wait "$lintian"
+    await "$lintian"
     status=$?
     cat "$work/lintian"
     return $status
 }
 if [ -n "$lintian" ]; then
     ok 'lintian finds no error and warns of nothing' found_nothing
-    lintian=
 else
     skip 'lintian finds no error and warns of nothing' 'no lintian here'
 fi
 
 # ---- A clean root ----
-
-# in_root COMMAND...: runs the command in the root, with a separate /tmp and separate processes, which end with it.
-in_root()
-{
-    unshare --mount --pid --fork --kill-child sh -c '
-        mount -t proc proc "$0/proc" && mount -t tmpfs -o mode=1777 tmpfs "$0/tmp" &&
-            mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" &&
-            exec env -i DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$@"' \
-        "$clean" "$@"
-}
-as_root() { in_root "$clean" "$@"; }
-as_nobody() { in_root --userspec=nobody:nogroup "$clean" "$@"; }
-
-# Lists the files, except the records of package managers and ldconfig.
-files_of_root()
-{
-    (cd "$clean" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/lib/rpm -o -path ./var/log \
-        -o -path ./var/cache -o -path ./debs -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
-}
 
 # programs_work DEMO LIBDIR: tests that the packages' programs run, and that programs compile with the packages.
 programs_work()
@@ -307,10 +215,7 @@ programs_work()
         as_nobody env PKG_CONFIG_PATH="$2/pkgconfig" /debs/libdat/debian/tests/programs "$1"
 }
 
-if [ -n "$bootstrap" ]; then
-    wait "$bootstrap" || no_root="mmdebstrap: $(grep -m 1 -e '^E:' -e rror "$work/mmdebstrap.log")"
-    bootstrap=
-fi
+bootstrapped "$clean"
 if [ -z "$no_root" ]; then
     mkdir "$clean/debs"
     cp "$debs"/*.deb "$clean/debs"
@@ -322,8 +227,6 @@ if [ -z "$no_root" ]; then
 fi
 
 # ---- Packages for Debian in it ----
-
-apt_get() { as_root apt-get -q -y --no-install-recommends "$@"; }
 
 # files_of PACKAGE...: prints the paths of our packages in the root.
 files_of()
@@ -500,7 +403,7 @@ carried_out()
 
 container()
 {
-    in_root --userspec=dat:dat "$clean" "$@"
+    in_root dat:dat "$@"
 }
 
 # Runs dat-ping in two containers with separate namespaces that share the image's directory. The server exits after one
@@ -630,8 +533,7 @@ if [ -z "$second" ]; then
     skip 'the packages are the same from another folder' 'AGAIN=1 builds them a second time'
     finish
 fi
-wait "$second"
-second=
+await "$second"
 # same_packages KIND DIRECTORY: succeeds if the second build has produced the same bytes.
 same_packages()
 {

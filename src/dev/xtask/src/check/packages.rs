@@ -54,6 +54,7 @@ fn tools(step: &str) -> &'static [Tool] {
             ("mmdebstrap", "mmdebstrap"),
             ("python3", "python3"),
         ],
+        "systems" => &[("mmdebstrap", "mmdebstrap")],
         "verbs" | "iwarp" | "late" | "verbs-old" | "verbs-new" => &[
             ("qemu-system-x86_64", "qemu-system-x86"),
             ("modprobe", "kmod"),
@@ -66,7 +67,7 @@ fn tools(step: &str) -> &'static [Tool] {
 }
 
 fn uses_verbs(step: &str) -> bool {
-    !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl")
+    !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl" | "systems")
 }
 
 pub fn has(command: &str) -> bool {

@@ -120,6 +120,7 @@ const BODIES: &[(&str, Body)] = &[
     ("glibc", |c, s| with_release(c, s, c.script("tests-c/glibc.sh").arg(c.target.join("lib")).arg(&c.target))),
     ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
+    ("systems", |c, s| tap(c, s, &mut c.script("tests-c/packages/systems.sh"))),
     ("verbs", |c, s| verbs(c, s, USUAL, &[])),
     ("iwarp", |c, s| verbs(c, s, USUAL, IWARP)),
     ("verbs-old", |c, s| verbs(c, s, OLD, KERNELS)),
