@@ -378,37 +378,36 @@ impl Qp {
 
     #[inline]
     fn complete_sends(self: &Arc<Self>, completions: &[ibv_wc], last: &ibv_wc, id: u64) -> bool {
-        let mut queue = self.sends.lock();
-        if queue.done(completions.len()) {
-            return self.complete_watched_sends(queue, completions, last, id);
+        let watched = self.sends.lock().done(completions.len());
+        if watched {
+            return self.complete_watched_sends(completions);
         }
-        drop(queue);
         if !is_good(last) {
             return self.note_failed_send(last, id);
         }
-        self.requests_done(id)
+        let drained = self.sink.requests_done(SeqNo(id));
+        if drained {
+            self.drained.store(true, Ordering::Release);
+        }
+        drained
     }
 
     /// Completes requests of a queue that [`WorkQueue::resume`] must handle.
     #[cold]
     #[inline(never)]
-    fn complete_watched_sends(
-        self: &Arc<Self>,
-        queue: MutexGuard<'_, WorkQueue>,
-        completions: &[ibv_wc],
-        last: &ibv_wc,
-        id: u64,
-    ) -> bool {
-        let finished = self.resume(queue, completions);
+    fn complete_watched_sends(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
+        let Some(last) = completions.last() else { return false };
+        let finished = self.resume(self.sends.lock(), completions);
         let bound = self.sends.lock().has_completed_bind();
         if !is_good(last) {
-            return self.note_failed_send(last, id) || bound;
+            return self.note_failed_send(last, wr::split(last.wr_id).1) || bound;
         }
         finished.is_some_and(|finished| self.requests_done(finished)) || bound
     }
 
     /// Reports that all requests up to this one have finished. Returns whether to call [`Qp::report`].
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn requests_done(&self, finished: u64) -> bool {
         let drained = self.sink.requests_done(SeqNo(finished));
         if drained {

@@ -4,14 +4,14 @@
 //! iWARP until the peer responds. The adapter's progress thread serves all connections, so it destroys nothing: it
 //! passes the objects to these threads. Calls of the program destroy objects themselves, without a lock of this transport.
 //!
-//! A task waits only while [`MAX_THREADS`] others run. Normally one thread exists, from the first task until the adapter
-//! is closed: further threads start while all others run tasks, and end when there is none.
+//! Normally one thread runs all tasks, from the first task until the adapter is closed. If it takes none for
+//! [`PATIENCE`], another thread takes the next task, up to [`MAX_THREADS`]. Further threads end when there is no task.
 //!
 //! A task owns its objects and their parents, so a queue pair is destroyed before its completion queues and its zone.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
@@ -19,6 +19,8 @@ use host::thread::{self, Id, isolate};
 
 /// Maximum number of threads of an adapter. More are needed only if as many calls block.
 const MAX_THREADS: usize = 64;
+/// Time without a started task after which the running calls count as blocked. Soft-RoCE destroys a queue pair in less.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 type Task = Box<dyn FnOnce() + Send>;
 
@@ -41,6 +43,8 @@ struct State {
     threads: usize,
     /// Number of threads without a task, including those that start.
     idle: usize,
+    /// Time at which a thread last took a task.
+    taken: Option<Instant>,
     /// Set once idle threads end.
     closed: bool,
 }
@@ -107,8 +111,16 @@ impl Freeing {
 
     fn work(self: Arc<Self>) {
         let mut state = self.state.lock();
+        // Set while this thread takes tasks without waiting for others.
+        let mut active = false;
         loop {
-            if let Some(task) = state.tasks.pop_front() {
+            let now = Instant::now();
+            active |= state.threads == state.idle;
+            let patient = state.taken.map(|taken| taken + PATIENCE).filter(|&end| !active && now < end);
+            if let (Some(end), false) = (patient, state.tasks.is_empty()) {
+                self.added.wait_until(&mut state, end);
+            } else if let Some(task) = state.tasks.pop_front() {
+                state.taken = Some(now);
                 state.idle -= 1;
                 let grows = state.grows();
                 drop(state);
@@ -118,9 +130,11 @@ impl Freeing {
                 isolate(task);
                 state = self.state.lock();
                 state.idle += 1;
+                active = true;
             } else if state.closed || state.idle > 1 {
                 break;
             } else {
+                active = false;
                 self.settled.notify_all();
                 self.added.wait(&mut state);
             }
