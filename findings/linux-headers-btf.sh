@@ -4,7 +4,7 @@
 # linux-headers-btf.sh - with Debian 13's kernel headers, a build of any module on Debian 12 needs another compiler, another
 # glibc and pahole, although the headers unpack and configure without an error
 #
-# Version: linux 6.12 of Debian 13 (the release on which linux-headers-amd64 depends), on a machine with Debian 12's glibc.
+# Version: linux-headers-6.12.117+deb13-amd64 6.12.117-1 (Debian 13), on a machine with Debian 12's glibc.
 # Behaviour: three steps of `make modules` fail in turn, for a module of one line:
 #   - .kernelvariables demands gcc-14; with CC=cc, an older gcc rejects -fmin-function-alignment=16;
 #   - objtool and modpost need GLIBC_2.38;
@@ -33,10 +33,9 @@ set -- -qq -o APT::Sandbox::User=root -o Dir::Etc::SourceList="$work/sources.lis
 apt-get "$@" update >/dev/null 2>&1 || { echo "no package lists of $suite"; exit 77; }
 
 depends() { apt-cache "$@" | awk '$1 == "Depends:" { print $2 }'; }
-headers=$(depends "$@" depends --important linux-headers-amd64 | grep '^linux-headers-6\.12') ||
-    { echo 'trixie has another kernel'; exit 77; }
+headers=linux-headers-6.12.117+deb13-amd64
 kbuild=$(depends "$@" depends --important "$headers" | grep '^linux-kbuild-')
-for package in "$headers" "$kbuild"; do
+for package in "$headers=6.12.117-1" "$kbuild=6.12.117-1"; do
     apt-get "$@" download "$package" || { echo "$package is unavailable"; exit 77; }
 done
 for deb in ./*.deb; do dpkg-deb -x "$deb" .; done
