@@ -12,11 +12,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-bool become_user(uid_t id)
+void load_provider(void)
 {
     const char *provider = provider_of(env_ia());
 
     must(provider == NULL || dlopen(provider, RTLD_NOW) != NULL, "%s: not loaded", provider);
+}
+
+bool become_user(uid_t id)
+{
+    load_provider();
     return setgroups(0, NULL) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
 }
 

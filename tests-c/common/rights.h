@@ -5,9 +5,14 @@
 #include <sys/types.h>
 
 /*
- * Changes the user and group of this process to those with the number `id`. Returns false if the
- * process may not do this. First loads the provider: if only root can enter a directory above the
- * libraries, such as its home, the other user could not open them.
+ * Loads the provider before the process becomes another user, or root of a user namespace: if only
+ * one user can enter a directory above the libraries, such as a home, others cannot open them.
+ */
+void load_provider(void);
+
+/*
+ * Loads the provider. Then changes the user and group of this process to those with the number
+ * `id`. Returns false if the process may not do this.
  */
 bool become_user(uid_t id);
 

@@ -112,6 +112,8 @@ static bool enter(int what)
 
     if ((what & OTHER_USER) != 0 && !become_user(65534))
         return false;
+    if ((what & CLONE_NEWUSER) != 0)
+        load_provider();
     if (unshare(what & ~0xff) != 0)
         return false;
     if ((what & CLONE_NEWUSER) != 0 && (what & NOBODY) == 0) {
