@@ -134,19 +134,24 @@ static void the_zone(void)
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
     DAT_SRQ_ATTR attr = { 10, 1, DAT_SRQ_LW_DEFAULT };
     DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL, second = DAT_HANDLE_NULL;
-    struct side rx;
+    DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+    DAT_EP_ATTR ep_attr;
 
     must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
     must_rc(dat_srq_create(fx->ia, pz, &attr, &srq), DAT_SUCCESS, "dat_srq_create");
     must_rc(dat_srq_create(fx->ia, pz, &attr, &second), DAT_SUCCESS, "dat_srq_create");
-    side_make_srq(&rx, fx, srq, NULL); /* in the PZ of the fixture */
+    attr_default(&ep_attr);
+    ep_attr.max_recv_dtos = DAT_HW_DEFAULT;
+    /* Without a PZ, so that only the queues use it. */
+    must_rc(dat_ep_create_with_srq(fx->ia, DAT_HANDLE_NULL, zoo.side.recv, zoo.side.req, zoo.side.conn, srq, &ep_attr, &ep),
+            DAT_SUCCESS, "dat_ep_create_with_srq");
     is_code(dat_pz_free(pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE,
             "dat_pz_free: two queues are in the zone: DAT_INVALID_STATE");
     is_success(dat_srq_free(second), "dat_srq_free: the second queue: success");
     is_code(dat_pz_free(pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE,
             "dat_pz_free: one queue is in the zone: DAT_INVALID_STATE");
     is_type(dat_srq_free(srq), DAT_INVALID_STATE, "dat_srq_free: attached: DAT_INVALID_STATE");
-    side_free(&rx);
+    must_rc(dat_ep_free(ep), DAT_SUCCESS, "dat_ep_free");
     is_success(dat_srq_free(srq), "dat_srq_free: nothing is attached: success");
     is_success(dat_pz_free(pz), "dat_pz_free: the queues are freed: success");
 }
