@@ -122,7 +122,7 @@ static void refused(int which)
             "dat_ep_modify: %s and ia_handle: DAT_INVALID_PARAMETER", r->name);
     is_type(give_up(r, of[which]), DAT_INVALID_STATE,
             "%s: refused: the one in use is in use: DAT_INVALID_STATE", r->name);
-    is_success(give_up(r, second), "%s: refused: the other one is not", r->name);
+    is_success(give_up(r, second), "%s: refused: the other object is not in use", r->name);
     must_rc(dat_ep_free(ep), DAT_SUCCESS, "dat_ep_free");
     for (int i = 0; i < 4; i++)
         is_success(give_up(&references[i], of[i]), "%s: the endpoint is freed: can be freed",

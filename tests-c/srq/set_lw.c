@@ -269,11 +269,11 @@ static void blocked_in_evd_wait(void)
     waiter_start(&w, fx->async, env_us(SOON_MS), 1);
     sender_begin(&t.s, 0, 1, 20, 7);
     /* This thread makes no library call until the waiter returns. */
-    ok(waiter_done(&w, SOON_MS), "nobody but a waiter in dat_evd_wait is inside: it returns");
+    ok(waiter_done(&w, SOON_MS), "only a waiter in dat_evd_wait is inside: it returns");
     waiter_join(&w);
     ok(w.rc == DAT_SUCCESS && is_watermark(&w.event, t.q.handle, DAT_HANDLE_TYPE_SRQ,
                                            DAT_SRQ_LOW_WATERMARK_EVENT),
-       "nobody but a waiter in dat_evd_wait is inside: it has the low watermark event");
+       "only a waiter in dat_evd_wait is inside: it has the low watermark event");
     is_int(sender_arrived(&t.s), 1, "the message arrives");
     ok(no_event(fx->async), "one event");
     trap_remove(&t);
@@ -305,9 +305,9 @@ static void blocked_in_cno_wait(void)
         return;
     waiter_start_cno(&w, cno, env_us(SOON_MS));
     sender_begin(&t.s, 0, 1, 20, 7);
-    ok(waiter_done(&w, SOON_MS), "nobody but a waiter in dat_cno_wait is inside: it returns");
+    ok(waiter_done(&w, SOON_MS), "only a waiter in dat_cno_wait is inside: it returns");
     waiter_join(&w);
-    is_success(w.rc, "nobody but a waiter in dat_cno_wait is inside: success");
+    is_success(w.rc, "only a waiter in dat_cno_wait is inside: success");
     is_ptr(w.hint, fx->async, "dat_cno_wait: the asynchronous EVD caused it");
     low_watermark_comes(fx, t.q.handle, "dat_cno_wait: the event is there");
     is_int(sender_arrived(&t.s), 1, "the message arrives");

@@ -65,7 +65,7 @@ impl Freeing {
         memory::arc(Freeing::default())
     }
 
-    /// Makes the calling thread the progress thread.
+    /// Records that the calling thread is the progress thread.
     pub fn spare_this_thread(&self) {
         let _ = self.progress.set(Id::current());
     }
