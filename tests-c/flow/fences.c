@@ -25,12 +25,15 @@ enum { LENGTHS = sizeof lengths / sizeof *lengths, AREA = 1 << 18, WORD = 8, OLD
 
 /* The requests before the fenced one; READS are several, of which the last brings the bytes. */
 enum first { READ, READS, LONG_READ, ADD, SWAP, FIRSTS };
-enum fenced { SEND, WRITE, INVALIDATE, IMMEDIATE, FENCED };
+/* The last two send an ordinary message behind a fenced write of 0 bytes, and behind a fenced bind. */
+enum fenced { SEND, WRITE, INVALIDATE, IMMEDIATE, BEHIND_WRITE, BEHIND_BIND, FENCED };
 
 static const char *const first_names[FIRSTS] = { "a read", "reads", "a long read", "an addition", "a swap" };
 static const char *const fenced_names[FENCED] = { "dat_ep_post_send", "dat_ep_post_rdma_write",
                                                   "dat_ep_post_send_with_invalidate",
-                                                  "dat_ib_post_rdma_write_immed" };
+                                                  "dat_ib_post_rdma_write_immed",
+                                                  "dat_ep_post_rdma_write, then dat_ep_post_send",
+                                                  "dat_rmr_bind, then dat_ep_post_send" };
 
 struct round {
     int first, fenced;
@@ -44,7 +47,7 @@ static size_t place(const struct round *o)
     return o->first == LONG_READ ? AREA - o->len : 0;
 }
 
-/* Returns whether the next event is a successful completion with this cookie, of a transfer of any kind. */
+/* Returns whether the next event is a successful completion with this cookie, of a transfer or a bind. */
 static bool completes(DAT_EVD_HANDLE evd, DAT_UINT64 c)
 {
     DAT_EVENT e;
@@ -52,6 +55,9 @@ static bool completes(DAT_EVD_HANDLE evd, DAT_UINT64 c)
 
     if (!wait_event(evd, &e))
         return false;
+    if (e.event_number == DAT_RMR_BIND_COMPLETION_EVENT)
+        return e.event_data.rmr_completion_event_data.user_cookie.as_64 == c &&
+               e.event_data.rmr_completion_event_data.status == DAT_RMR_BIND_SUCCESS;
     if (d->user_cookie.as_64 == c && d->status == DAT_DTO_SUCCESS)
         return true;
     REMARK("event %#x: cookie %llu instead of %llu, status %d", (unsigned)e.event_number,
@@ -114,6 +120,7 @@ static struct side s;
 static struct region near;
 static struct peer other;
 static DAT_RMR_TRIPLET there;
+static DAT_RMR_HANDLE rmr;
 
 static DAT_RMR_TRIPLET part(size_t at, size_t len)
 {
@@ -164,11 +171,13 @@ static DAT_UINT64 post_first(const struct round *o)
     return c;
 }
 
+/* Posts a fenced request with cookie c. */
 static DAT_RETURN post_fenced(const struct round *o, DAT_RMR_CONTEXT context, DAT_UINT64 c)
 {
-    DAT_LMR_TRIPLET from = segment(&near, place(o), o->len);
-    DAT_RMR_TRIPLET to = part(AREA, o->len);
+    DAT_LMR_TRIPLET from = segment(&near, place(o), o->len), shown = segment(&near, 0, WORD);
+    DAT_RMR_TRIPLET to = part(AREA, o->len), none = part(AREA, 0);
     DAT_COUNT n = o->len > 0;
+    DAT_RMR_CONTEXT own;
 
     switch (o->fenced) {
     case SEND: return dat_ep_post_send(s.ep, n, &from, cookie(c), DAT_COMPLETION_BARRIER_FENCE_FLAG);
@@ -179,13 +188,18 @@ static DAT_RETURN post_fenced(const struct round *o, DAT_RMR_CONTEXT context, DA
     case IMMEDIATE:
         return dat_ib_post_rdma_write_immed(s.ep, n, &from, cookie(c), &to, 7, DAT_COMPLETION_BARRIER_FENCE_FLAG);
 #endif
+    case BEHIND_WRITE:
+        return dat_ep_post_rdma_write(s.ep, 0, &from, cookie(c), &none, DAT_COMPLETION_BARRIER_FENCE_FLAG);
+    case BEHIND_BIND:
+        return bind_to_lmr(rmr, near.lmr, &shown, DAT_MEM_PRIV_REMOTE_READ_FLAG, s.ep, cookie(c),
+                           DAT_COMPLETION_BARRIER_FENCE_FLAG, &own);
     default:
         (void)context;
         return dat_ep_post_rdma_write(s.ep, n, &from, cookie(c), &to, DAT_COMPLETION_BARRIER_FENCE_FLAG);
     }
 }
 
-/* Returns whether a fenced request carries the bytes that the requests before it bring. */
+/* Returns whether a fenced request, or one behind it, carries the bytes that the requests before it bring. */
 static bool carries(const struct round *o)
 {
     DAT_RMR_CONTEXT context = 0;
@@ -201,6 +215,8 @@ static bool carries(const struct round *o)
     hold();
     last = post_first(o) + 1;
     must_rc(post_fenced(o, context, last), DAT_SUCCESS, "%s", fenced_names[o->fenced]);
+    if (o->fenced == BEHIND_WRITE || o->fenced == BEHIND_BIND)
+        must_rc(post_send(&s, &near, place(o), o->len, ++last), DAT_SUCCESS, "dat_ep_post_send");
     release();
     for (DAT_UINT64 c = 1; c <= last; c++)
         must(completes(s.req, c), "a request does not complete in order");
@@ -217,10 +233,11 @@ static bool supported(int first, int fenced)
         return false;
     if (fenced == IMMEDIATE && !announces(&fx, DAT_IB_ATTR_IMMED_DATA))
         return false;
-    return fenced != INVALIDATE || fx.max_rmrs > 0;
 #else
-    return first < ADD && fenced < INVALIDATE;
+    if (first == ADD || first == SWAP || fenced == INVALIDATE || fenced == IMMEDIATE)
+        return false;
 #endif
+    return (fenced != INVALIDATE && fenced != BEHIND_BIND) || fx.max_rmrs > 0;
 }
 
 static void between_processes(void)
@@ -231,6 +248,8 @@ static void between_processes(void)
     peer_start(&other, "partner");
     side_make(&s, &fx, NULL);
     region_make(&fx, &near, 2 * AREA, ALL_AND_ATOMIC);
+    if (fx.max_rmrs > 0)
+        must_rc(dat_rmr_create(fx.pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
     side_connect_peer(&s, &other.link);
     must(link_recv_target(&other.link, &there), "the other process is gone");
     for (o.first = 0; o.first < FIRSTS; o.first++)

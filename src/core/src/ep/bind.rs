@@ -14,7 +14,7 @@ use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::rmr::{Binding, Rmr, RmrState, RmrStatus};
 use crate::slab::{Handle, Object};
-use crate::transport::{BindTarget, Scope, Transport, Windows};
+use crate::transport::{BindTarget, Operation, RemoteSegment, Request, Scope, Transport, Windows};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -81,8 +81,11 @@ impl<T: Transport> Endpoint<T> {
             rights,
             first: base.first(segment.addr),
         });
+        let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-        let (key, mark) = window.post_bind(&self.ia.transport, (qp, tx), id, bind.as_ref(), signalled)?;
+        let operation = Operation::Write(RemoteSegment::default());
+        let request = Request { id, operation, segments: &[], len: 0, fence, signalled };
+        let (key, mark) = window.post_bind(&self.ia.transport, (qp, tx), &request, bind.as_ref())?;
         // Before the end of the use. Otherwise this drop, instead of the LMR's free, could deregister the region.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });

@@ -230,12 +230,11 @@ impl Windows<Fake> for Window {
         &self,
         fake: &Fake,
         _: (&Arc<()>, &mut ()),
-        id: RequestId,
+        request: &Request<'_>,
         _: Option<&BindTarget<'_, Region>>,
-        _: bool,
     ) -> Result<(u32, SeqNo)> {
-        fake.hand_over(Call::Bind(id))?;
-        Ok((number(), SeqNo(id)))
+        fake.hand_over(Call::Bind(request.id))?;
+        Ok((number(), SeqNo(request.id)))
     }
 
     fn await_rebind(&self, _: &Fake) {}

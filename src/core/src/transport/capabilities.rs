@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU32;
 
 use crate::error::{Error, Result};
 use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
-use crate::transport::{Alarm, BindTarget, Connect, Handed, QpInit, Recv, RequestId, Scope, SeqNo, Transport};
+use crate::transport::{Alarm, BindTarget, Connect, Handed, QpInit, Recv, Request, Scope, SeqNo, Transport};
 
 /// The type of a capability that a transport lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +57,14 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
     fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
 
     /// Binds the window to `target`, or unbinds it for `None`, in order with the other requests of the queue pair in
-    /// `to`. Returns the new remote key, valid immediately, and the position as in [`Transport::post`].
+    /// `to`. `request` is an empty write, which takes the place of the bind. Returns the new remote key, valid
+    /// immediately, and the position as in [`Transport::post`].
     fn post_bind(
         &self,
         transport: &T,
         to: (&Arc<T::Qp>, &mut T::Tx),
-        id: RequestId,
+        request: &Request<'_, T::Extended>,
         target: Option<&BindTarget<'_, T::Region>>,
-        signalled: bool,
     ) -> Result<(u32, SeqNo)>;
 
     /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced, unless the transport waits
@@ -121,7 +121,7 @@ impl<T: Transport> Windows<T> for Unsupported {
 
     uncallable! {
         fn post_bind(
-            &T, (&Arc<T::Qp>, &mut T::Tx), RequestId, Option<&BindTarget<'_, T::Region>>, bool
+            &T, (&Arc<T::Qp>, &mut T::Tx), &Request<'_, T::Extended>, Option<&BindTarget<'_, T::Region>>
         ) -> Result<(u32, SeqNo)>;
         fn await_rebind(&T);
         fn revoke(&T);

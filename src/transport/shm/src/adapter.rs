@@ -10,8 +10,8 @@ use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Extended,
-    Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, SeqNo, ShortSend, Supported,
-    Transport, Wakeup, ZoneId,
+    Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport,
+    Wakeup, ZoneId,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -95,8 +95,8 @@ impl SoftwareTransport for Shm {
         Ok((Conn::new(sink, info, receiver)?, tx))
     }
 
-    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {
-        Ok(qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled)))
+    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<SeqNo> {
+        Ok(qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, request)))
     }
 
     fn try_send(&self, qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {

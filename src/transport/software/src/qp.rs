@@ -7,7 +7,7 @@ use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    BindTarget, EndpointSink, Gauge, QpInit, RequestId, Scope, SeqNo, Supported, Taken, Transport, Verdict, Windows,
+    BindTarget, EndpointSink, Gauge, QpInit, Request, Scope, SeqNo, Supported, Taken, Transport, Verdict, Windows,
 };
 
 use crate::datagrams::{Receiver, UdQp};
@@ -45,7 +45,7 @@ pub trait SoftwareTransport:
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
     /// Posts a request that completes together with those before it.
-    fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, id: RequestId, signalled: bool) -> Result<SeqNo>;
+    fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<SeqNo>;
 
     /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only then.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
@@ -94,12 +94,11 @@ impl<T: SoftwareTransport> Windows<T> for Window<T::Owner> {
         &self,
         transport: &T,
         (qp, tx): (&Arc<T::Qp>, &mut T::Tx),
-        id: RequestId,
+        request: &Request<'_>,
         target: Option<&BindTarget<'_, Region<T::Owner>>>,
-        signalled: bool,
     ) -> Result<(u32, SeqNo)> {
         let key = self.bind(target, T::port(qp))?;
-        Ok((key, transport.post_done(qp, tx, id, signalled)?))
+        Ok((key, transport.post_done(qp, tx, request)?))
     }
 
     fn await_rebind(&self, _transport: &T) {

@@ -11,8 +11,7 @@ use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, SeqNo, ShortSend, Supported, Transport,
-    Unsupported, Wakeup,
+    ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported, Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -88,16 +87,15 @@ impl SoftwareTransport for Tcp {
         Ok((Conn::new(&self.device, init, receiver)?, tx))
     }
 
-    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {
+    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<SeqNo> {
         if tx.stream.is_none() {
             return Ok(SeqNo::NEVER);
         }
-        let operation = Operation::Send { solicited: false };
-        tx.post(&Request { id, operation, segments: &[], len: 0, fence: false, signalled }, true)?;
+        tx.post(request, true)?;
         qp.pump_locked(tx);
         // If the request is already complete, the next poll reports it.
         qp.poll_soon();
-        Ok(SeqNo(id))
+        Ok(SeqNo(request.id))
     }
 
     fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {

@@ -188,7 +188,7 @@ impl Tx {
         let mut sender = stream.sender()?;
         let stop = loop {
             let Some(request) = self.requests.get(self.launched) else { break Ok(()) };
-            if request.local {
+            if request.local && !self.is_fenced(request) {
                 self.launched();
                 continue;
             }
@@ -236,10 +236,14 @@ impl Tx {
         self.requests.front().map(|front| front.id)
     }
 
+    /// Returns whether a request waits for outstanding responses.
+    fn is_fenced(&self, request: &Posted) -> bool {
+        request.fence && self.reading > 0
+    }
+
     /// Returns the next record of the oldest request, if the peer permits it.
     fn next_record(&self, request: &Posted, stream: &Stream) -> Option<Record> {
-        let reads = self.reading;
-        let waits = (request.fence && reads > 0) || (has_response(&request.operation) && reads >= self.max_reading);
+        let waits = self.is_fenced(request) || (has_response(&request.operation) && self.reading >= self.max_reading);
         if waits && !self.begun {
             return None;
         }

@@ -4,7 +4,7 @@
 //! reports that must be made without a lock.
 //!
 //! A queue pair has up to [`MAX_INLINE`] bytes of inline data, or none if the device would otherwise shorten the queue.
-//! Sends and writes that fit are sent inline, unless a fence makes them wait for reads.
+//! Sends and writes that fit are sent inline, unless a fence, also of an earlier request, makes them wait for reads.
 
 use std::net::SocketAddr;
 use std::slice;
@@ -32,9 +32,9 @@ use crate::device::Device;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
-use crate::sys::qp::RawQp;
+use crate::sys::qp::{RawQp, Start};
 use crate::window::Type2Windows;
-use crate::work_queue::{Start, WorkQueue, post};
+use crate::work_queue::{WorkQueue, post};
 
 /// Work request identifiers: core's numbers, with a bit that marks receives.
 pub mod wr {
@@ -261,11 +261,18 @@ impl Qp {
             true => Start::Fenced,
         };
         self.hand_over(&self.sends, request.id, Some(&operation), segments, start)?;
-        if request.fence && limits.soft_roce && self.sends.lock().note_fence() {
-            // The program might not call the library before the request completes.
-            self.device.work.lock().fenced.push_back(Arc::downgrade(self));
+        if request.fence {
+            self.note_fence();
         }
         Ok(())
+    }
+
+    /// Records that the last request is fenced. On Soft-RoCE also watches it, because the program might not call the
+    /// library before the request completes.
+    pub fn note_fence(self: &Arc<Self>) {
+        if self.sends.lock().note_fence(self) && self.device.limits.soft_roce {
+            self.device.work.lock().fenced.push_back(Arc::downgrade(self));
+        }
     }
 
     #[inline(always)]

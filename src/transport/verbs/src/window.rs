@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{BindTarget, RequestId, Scope, SeqNo, Windows};
+use dat_core::transport::{BindTarget, Request, Scope, SeqNo, Windows};
 use host::cancel::uncancelled;
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -64,10 +64,10 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Posts bind `id`.
-    pub fn post(&self, raw: &RawQp, id: u64) -> io::Result<()> {
+    /// Posts the bind, with an identifier and perhaps a fence.
+    pub fn post(&self, raw: &RawQp, request: (u64, bool)) -> io::Result<()> {
         let (addr, length, access) = self.range;
-        raw.post_bind_single(id, &self.mw, self.key, (self.under.mr(), addr, length, access))
+        raw.post_bind_single(request, &self.mw, self.key, (self.under.mr(), addr, length, access))
     }
 }
 
@@ -138,24 +138,24 @@ impl Windows<Verbs> for Window {
         &self,
         verbs: &Verbs,
         (qp, ()): (&Arc<Qp>, &mut ()),
-        id: RequestId,
+        request: &Request<'_>,
         target: Option<&BindTarget<'_, Region>>,
-        _signalled: bool,
     ) -> Result<(u32, SeqNo)> {
+        let id = request.id;
         let target = target.map(|target| BindTarget { rights: verbs.device.limits.granted(target.rights), ..*target });
         let mut queue = qp.sends.lock();
         if !queue.is_open() {
             return Ok((0, SeqNo(id)));
         }
         let ranges = matches!(&self.bound, Bound::Single(single) if single.ranges);
-        let waits = ranges && (queue.is_full() || (target.is_some() && !queue.is_back()));
+        let waits = ranges && (!queue.has_room() || (target.is_some() && !queue.is_back()));
         if waits {
             queue.room_for_bind()?;
-        } else if queue.is_full() {
+        } else if !queue.has_room() {
             return Err(Error::NO_MEMORY);
         }
         qp.singles.lock().room()?;
-        let (key, kept) = self.bind(&qp.raw, wr::send(id), target.as_ref(), waits)?;
+        let (key, kept) = self.bind(&qp.raw, (wr::send(id), request.fence), target.as_ref(), waits)?;
         if let Bound::Single(single) = &self.bound {
             // The queue is open, so the end of the connection will revoke the window.
             let mut singles = qp.singles.lock();
@@ -169,9 +169,13 @@ impl Windows<Verbs> for Window {
             }
         }
         if waits {
-            queue.wait_with_bind(id, kept.shown[1].clone(), kept);
+            queue.wait_with_bind(request, kept.shown[1].clone(), kept);
         } else {
             queue.posted_bind(id, kept);
+        }
+        drop(queue);
+        if request.fence {
+            qp.note_fence();
         }
         Ok((key, SeqNo(id)))
     }
@@ -185,9 +189,15 @@ impl Windows<Verbs> for Window {
 }
 
 impl Window {
-    /// Posts bind `id` to `target`, or an unbind. Returns the new key (0 after an unbind), and the objects that the
-    /// bind needs. If the bind `waits`, the caller posts it.
-    fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>, waits: bool) -> Result<(u32, Kept)> {
+    /// Posts a bind to `target`, or an unbind, with an identifier and perhaps a fence. Returns the new key (0 after an
+    /// unbind), and the objects that the bind needs. If the bind `waits`, the caller posts it.
+    fn bind(
+        &self,
+        raw: &RawQp,
+        request: (u64, bool),
+        target: Option<&BindTarget<'_, Region>>,
+        waits: bool,
+    ) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
         match &self.bound {
@@ -195,7 +205,7 @@ impl Window {
                 let mut region = region.lock();
                 let nothing = (&anchor.mr, anchor.bytes.as_ptr() as u64, 0, 0);
                 let range = target.map_or(nothing, |target| range_of(&target.region.mr, target));
-                raw.post_bind(id, mw, range).map_err(failed)?;
+                raw.post_bind(request, mw, range).map_err(failed)?;
                 let now = target.map(|target| target.region.mr.clone());
                 let before = std::mem::replace(&mut *region, now.clone());
                 let kept = Kept {
@@ -210,7 +220,7 @@ impl Window {
                 let mut under = under.lock();
                 let now = target.map(|target| register(pd, target, remote_access(target.rights)));
                 let now = now.transpose().map_err(&failed)?;
-                raw.post_nothing(id).map_err(&failed)?;
+                raw.post_nothing(request).map_err(&failed)?;
                 let key = now.as_ref().map_or(0, |now| now.mr().rkey);
                 Ok((key, Kept { _under: std::mem::replace(&mut *under, now), _under_way, ..Kept::default() }))
             }
@@ -219,8 +229,8 @@ impl Window {
                 let now = target.map(|target| single.show(target, raw.number())).transpose()?;
                 let posted = match &now {
                     _ if waits => Ok(()),
-                    Some(now) => now.post(raw, id),
-                    None => raw.post_nothing(id),
+                    Some(now) => now.post(raw, request),
+                    None => raw.post_nothing(request),
                 };
                 posted.map_err(failed)?;
                 let key = now.as_ref().map_or(0, |now| now.key);

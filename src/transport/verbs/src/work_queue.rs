@@ -2,22 +2,25 @@
 //!
 //! A program may request longer queues than the device supports. Work without room waits in the backlog, in order.
 //!
+//! While a fenced request is outstanding, later ones take the path of the backlog, too. They are posted if there is room,
+//! but without inline data: the device starts requests in order, so they wait for the same reads.
+//!
 //! If the device rejects work although it has room, the progress thread retries every 20 ms. After five seconds without
 //! outstanding work, it ends the connection, which flushes the backlog.
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::probes::Stall;
-use dat_core::transport::{Gauge, Operation, RemoteSegment, Segment};
+use dat_core::transport::{Gauge, Operation, Request, Segment};
 use host::memory::{self, Room};
 
-use crate::qp::wr;
-use crate::sys::qp::RawQp;
+use crate::qp::{Qp, wr};
+use crate::sys::qp::{RawQp, Start};
 use crate::window::{Kept, Shown};
 
 /// Maximum time for which an idle device may reject work.
@@ -49,22 +52,11 @@ impl Refusals {
     }
 }
 
-/// The earlier requests that must have completed before a request starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// None.
-    InTurn,
-    /// Reads and atomic operations, for which the device waits.
-    Fenced,
-    /// All, for which the backlog waits.
-    Alone,
-}
-
 /// Posts a request to the device, or a receive if `operation` is `None`.
 #[inline(always)]
 pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Segment], start: Start) -> io::Result<()> {
     match operation {
-        Some(operation) => raw.post_send(wr::send(id), operation, segments, start == Start::Fenced),
+        Some(operation) => raw.post_send(wr::send(id), operation, segments, start),
         None => raw.post_recv(wr::recv(id), segments),
     }
 }
@@ -73,8 +65,13 @@ pub struct WorkQueue {
     open: bool,
     posted: u64,
     done: u64,
+    /// Entries of the device's queue.
+    entries: u64,
+    /// As `entries`, or 0 while the backlog has work or a fenced request is outstanding, as far as polled.
     room: u64,
     fenced: u64,
+    /// The queue pair, while a fenced request is outstanding.
+    fenced_by: Option<Weak<Qp>>,
     /// Set while `Work::fenced` contains the queue pair.
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
@@ -129,13 +126,15 @@ impl WorkQueue {
     /// Creates a queue of `ep` for a device queue of `len` entries. One entry stays unused, because a completion can
     /// arrive before the device can reuse its entry.
     pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
-        let room = len.saturating_sub(1).max(1) as u64;
+        let entries = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
             open: true,
             posted: 0,
             done: 0,
-            room,
+            entries,
+            room: entries,
             fenced: 0,
+            fenced_by: None,
             fence_noted: false,
             backlog: VecDeque::new(),
             refusals: Refusals::default(),
@@ -152,7 +151,7 @@ impl WorkQueue {
     /// Prepares for soft-iWARP.
     pub fn expect_late_reads(&mut self) -> Result<()> {
         let mut reads = memory::boxed(Reads::default())?;
-        reads.ids.room(self.room as usize)?;
+        reads.ids.room(self.entries as usize)?;
         self.reads = Some(reads);
         self.watched = true;
         Ok(())
@@ -164,9 +163,20 @@ impl WorkQueue {
         self.open
     }
 
+    /// Returns whether to call [`WorkQueue::wait`]: the queue is full, work waits, or a fenced request is outstanding.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.posted - self.done >= self.room || !self.backlog.is_empty()
+        self.posted - self.done >= self.room
+    }
+
+    /// Returns whether work can be posted now.
+    pub fn has_room(&self) -> bool {
+        self.posted - self.done < self.entries && self.backlog.is_empty()
+    }
+
+    /// Returns how to start a request now. After a fenced one it waits, too.
+    fn start(&self, start: Start) -> Start {
+        if start == Start::InTurn && self.fenced_by.is_some() { Start::Behind } else { start }
     }
 
     /// Records posted work. A receive has no operation.
@@ -184,18 +194,22 @@ impl WorkQueue {
         read.map_or(id, |read| id.min(*read))
     }
 
-    /// Adds work to the backlog.
+    /// Adds work to the backlog. Behind a fenced request, posts it unless the queue is full.
     #[cold]
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], start: Start) -> Result<()> {
         self.backlog.room(1)?;
         self.push(Waiting { id, operation, segments: memory::copied(segments)?, start, bind: None });
+        if let Some(qp) = self.fenced_by.as_ref().and_then(Weak::upgrade) {
+            // If the device rejects the request, the completion of the fenced one retries the post.
+            self.feed(&qp.raw);
+        }
         Ok(())
     }
 
     fn push(&mut self, waiting: Waiting) {
         self.backlog.push_back(waiting);
-        self.watched = true;
+        self.note_room();
         self.note_stall();
     }
 
@@ -215,10 +229,11 @@ impl WorkQueue {
     }
 
     /// Adds a bind, or an unbind without `bind`, to the backlog. [`WorkQueue::room_for_bind`] has made room.
-    pub fn wait_with_bind(&mut self, id: u64, bind: Option<Arc<Shown>>, kept: Kept) {
+    pub fn wait_with_bind(&mut self, request: &Request<'_>, bind: Option<Arc<Shown>>, kept: Kept) {
+        let id = request.id;
         let (operation, start) = match bind {
             Some(_) => (None, Start::Alone),
-            None => (Some(Operation::Write(RemoteSegment::default())), Start::InTurn),
+            None => (Some(request.operation), if request.fence { Start::Fenced } else { Start::InTurn }),
         };
         self.push(Waiting { id, operation, segments: Box::default(), start, bind });
         self.binds.push_back((id, Some(kept)));
@@ -226,9 +241,20 @@ impl WorkQueue {
 
     /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
     /// [`WorkQueue::fence_waits`] returns `false`.
-    pub fn note_fence(&mut self) -> bool {
+    pub fn note_fence(&mut self, qp: &Arc<Qp>) -> bool {
+        self.fenced_by = Some(Arc::downgrade(qp));
         self.fenced = self.posted + self.backlog.len() as u64;
+        self.note_room();
         !std::mem::replace(&mut self.fence_noted, true)
+    }
+
+    fn note_room(&mut self) {
+        if self.done >= self.fenced {
+            self.fenced_by = None;
+        }
+        let usual = self.fenced_by.is_none() && self.backlog.is_empty();
+        self.room = if usual { self.entries } else { 0 };
+        self.watched |= !usual;
     }
 
     /// Returns whether a fenced request is outstanding, as far as polled.
@@ -255,7 +281,8 @@ impl WorkQueue {
         };
         self.reached = self.reached.max(reached);
         let refused = !self.backlog.is_empty() && self.feed(raw);
-        self.watched = self.reads.is_some() || !self.binds.is_empty() || !self.backlog.is_empty();
+        self.watched = self.reads.is_some() || !self.binds.is_empty();
+        self.note_room();
         (self.finished(), refused)
     }
 
@@ -301,14 +328,14 @@ impl WorkQueue {
 
     /// Posts work of the backlog. Returns whether the device has rejected such work for the first time.
     fn feed(&mut self, raw: &RawQp) -> bool {
-        while self.open && self.posted - self.done < self.room {
+        while self.open && self.posted - self.done < self.entries {
             if self.backlog.front().is_some_and(|next| next.start == Start::Alone) && !self.is_back() {
                 break;
             }
             let Some(next) = self.backlog.pop_front() else { break };
             let posted = match &next.bind {
-                Some(bind) => bind.post(raw, wr::send(next.id)),
-                None => post(raw, next.id, next.operation.as_ref(), &next.segments, next.start),
+                Some(bind) => bind.post(raw, (wr::send(next.id), false)),
+                None => post(raw, next.id, next.operation.as_ref(), &next.segments, self.start(next.start)),
             };
             if let Err(error) = posted {
                 self.backlog.push_front(next);
@@ -321,6 +348,7 @@ impl WorkQueue {
             self.refusals = Refusals::default();
             self.posted(next.id, next.operation.as_ref());
         }
+        self.note_room();
         self.note_stall();
         false
     }

@@ -38,8 +38,8 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId,
-    Segment, SeqNo, ShortSend,
+    Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Operation, QpSizes, Request, RequestId, Segment, SeqNo,
+    ShortSend,
 };
 use dat_memory::records::Fatal;
 use dat_memory::regions::checked_source;
@@ -304,12 +304,10 @@ impl Tx {
         self.tx_ring.tail() + self.entries
     }
 
-    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> SeqNo {
-        // An empty write takes the request's place among the others.
-        let operation = Operation::Write(RemoteSegment::default());
-        let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
-        let Handed { mark, done } = self.post_other(end, &request);
-        if done && signalled {
+    /// Posts an empty write that stands for another request.
+    pub fn post_done(&mut self, end: &End, request: &Request<'_>) -> SeqNo {
+        let Handed { mark, done } = self.post_other(end, request);
+        if done && request.signalled {
             end.finish_soon();
         }
         mark

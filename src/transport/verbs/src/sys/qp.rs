@@ -62,6 +62,25 @@ pub(super) fn solicited_if(solicited: bool) -> u32 {
     if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 }
 }
 
+/// The earlier requests that must have completed before a request starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// None.
+    InTurn,
+    /// Those for which an earlier fenced request waits.
+    Behind,
+    /// Reads and atomic operations, for which the device waits.
+    Fenced,
+    /// All, for which the backlog waits.
+    Alone,
+}
+
+/// The flags of each request: all complete, and some wait for earlier reads.
+#[inline(always)]
+fn signalled(fence: bool) -> u32 {
+    ibv_send_flags::IBV_SEND_SIGNALED.0 | if fence { ibv_send_flags::IBV_SEND_FENCE.0 } else { 0 }
+}
+
 /// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request. On devices such as Soft-RoCE, it makes the
 /// kernel read the queue.
 #[repr(C)]
@@ -120,21 +139,18 @@ impl RawQp {
     }
 
     #[inline(always)]
-    pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
+    pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], start: Start) -> io::Result<()> {
         match segments {
-            [only] => self.post_elements(id, operation, &mut [element(only)], fence),
-            _ => with_elements(segments, |elements| self.post_elements(id, operation, elements, fence)),
+            [only] => self.post_elements(id, operation, &mut [element(only)], start),
+            _ => with_elements(segments, |elements| self.post_elements(id, operation, elements, start)),
         }
     }
 
     #[inline(always)]
-    fn post_elements(&self, id: u64, operation: &Operation, elements: &mut [ibv_sge], fence: bool) -> io::Result<()> {
-        let mut flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        if fence {
-            flags |= ibv_send_flags::IBV_SEND_FENCE.0;
-        }
-        // The device copies inline data during the post. A fenced request must carry what earlier reads bring.
-        let inline = if !fence && self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
+    fn post_elements(&self, id: u64, operation: &Operation, elements: &mut [ibv_sge], start: Start) -> io::Result<()> {
+        let mut flags = signalled(start == Start::Fenced);
+        // The device copies inline data during the post. A request that waits must carry what earlier reads bring.
+        let inline = if start == Start::InTurn && self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
         let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
@@ -246,26 +262,27 @@ impl RawQp {
     }
 
     /// Posts a write of 0 bytes. Its only effect is its completion, in order.
-    pub fn post_nothing(&self, id: u64) -> io::Result<()> {
-        self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], false)
+    pub fn post_nothing(&self, (id, fence): (u64, bool)) -> io::Result<()> {
+        let start = if fence { Start::Fenced } else { Start::InTurn };
+        self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], start)
     }
 
     /// Binds a type 1 window to a range. This replaces its binding and its key.
-    pub fn post_bind(&self, id: u64, mw: &Mw, range: Range<'_>) -> io::Result<()> {
+    pub fn post_bind(&self, (id, fence): (u64, bool), mw: &Mw, range: Range<'_>) -> io::Result<()> {
         let mut bind: ibv_mw_bind = zeroed();
         bind.wr_id = id;
-        bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        bind.send_flags = signalled(fence);
         bind.bind_info = bind_info(range);
         // SAFETY: live objects of one device; the structure is read.
         meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.as_ptr(), &raw mut bind) }))
     }
 
     /// Binds a new type 2 window, under `key`.
-    pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
+    pub fn post_bind_single(&self, (id, fence): (u64, bool), mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
         let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
-        wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        wr.send_flags = signalled(fence);
         wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.as_ptr(), rkey: key, bind_info: bind_info(range) };
         self.hand_over(&mut wr)
     }
