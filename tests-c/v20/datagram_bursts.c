@@ -18,7 +18,7 @@ enum { BYTES = 4000, PLACE = GRH + BYTES };
 
 static struct fx fx;
 static struct side s;
-static struct region memory; /* places for receives, and one for sends */
+static struct region memory; /* places for receives, then for sends */
 static int count;
 static size_t bytes;
 
@@ -29,7 +29,7 @@ static void open_side(void)
     count = env_count(1000, 300);
     ud_open(&fx);
     bytes = ud_mtu() < BYTES ? ud_mtu() : BYTES;
-    region_make(&fx, &memory, (size_t)(count + 1) * PLACE, MEM_LOCAL);
+    region_make(&fx, &memory, 2 * (size_t)count * PLACE, MEM_LOCAL);
     ud_attr(&attr);
     attr.max_recv_dtos = count;
     ud_make(&s, &fx, DAT_HANDLE_NULL, &attr);
@@ -41,7 +41,6 @@ static void open_side(void)
 /* Posts all sends, and returns the number of successful posts. Only the last send has a completion. */
 static int send_all(const struct known *to)
 {
-    unsigned char *place = memory.mem + (size_t)count * PLACE;
     int good = 0;
     DAT_EVENT event;
 
@@ -50,8 +49,10 @@ static int send_all(const struct known *to)
         must(dat_evd_dequeue(s.req, &event) != DAT_SUCCESS, "an event that nobody waits for");
     for (int i = 0; i < count; i++) {
         DAT_COMPLETION_FLAGS flags = i == count - 1 ? DAT_COMPLETION_DEFAULT_FLAG : DAT_COMPLETION_SUPPRESS_FLAG;
-        DAT_LMR_TRIPLET part = segment(&memory, (size_t)count * PLACE, bytes);
+        size_t at = (size_t)(count + i) * PLACE;
+        DAT_LMR_TRIPLET part = segment(&memory, at, bytes);
         DAT_IB_ADDR_HANDLE ah = to->ah;
+        unsigned char *place = memory.mem + at;
 
         memset(place, i & 0xff, bytes);
         memcpy(place, &i, sizeof i);

@@ -23,20 +23,23 @@ enum { BYTES = 64, PLACE = 2048, WINDOW = 32, DEPTH = 64 };
 
 static struct fx fx;
 static struct side s;
-static struct region memory; /* DEPTH receive buffers and a send buffer */
+static struct region memory; /* DEPTH receive buffers, and as many send buffers, which are used in turn */
 
 static void open_side(void)
 {
     ud_open(&fx);
-    region_make(&fx, &memory, (DEPTH + 1) * PLACE, MEM_LOCAL);
+    region_make(&fx, &memory, 2 * DEPTH * PLACE, MEM_LOCAL);
     ud_make(&s, &fx, DAT_HANDLE_NULL, NULL);
 }
 
 /* Posts a datagram that begins with word. */
 static DAT_RETURN send_word(const struct known *to, DAT_UINT64 word, size_t len)
 {
-    memcpy(memory.mem + DEPTH * PLACE, &word, sizeof word);
-    return ud_send(&s, &memory, DEPTH * PLACE, len, to, word);
+    static size_t turn;
+    size_t at = (DEPTH + turn++ % DEPTH) * PLACE;
+
+    memcpy(memory.mem + at, &word, sizeof word);
+    return ud_send(&s, &memory, at, len, to, word);
 }
 
 /* Returns the first word of the datagram in that buffer. */
