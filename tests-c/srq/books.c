@@ -3,6 +3,7 @@
  * queue. Each taken buffer completes, and its queue entry is free when the completion is dequeued or dropped.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "interrupted.h"
 #include "srq_common.h"
 
 #include <string.h>
@@ -291,9 +292,9 @@ static void killed(size_t size)
     struct srq_pair next;
     struct sender s;
     DAT_EVENT event;
-    bool seen[POSTED] = { false };
+    bool seen[POSTED] = { false }, lost;
     struct returned r = { &q, &rx, seen, true, 0 };
-    DAT_COUNT left;
+    DAT_COUNT left, used = 0;
 
     srq_open(&q, &fx, POSTED, POSTED, size);
     side_make_srq(&rx, &fx, q.handle, NULL);
@@ -316,11 +317,20 @@ static void killed(size_t size)
               "sender of %zu bytes killed: what did not come back is available", size);
 
     srq_pair_open(&next, &q);
-    ok(srq_send_many(&next, left, 100, 0),
-       "sender of %zu bytes killed: another connection uses what is left", size);
-    (void)srq_arrived(q.handle, 0);
-    is_int(srq_drain(next.rx.recv), left, "sender of %zu bytes killed: all of it", size);
-    is_counts(q.handle, 0, 0, "sender of %zu bytes killed: all dequeued: 0, 0", size);
+    while (used < left && srq_send(&next, 100, (unsigned)used))
+        used++;
+    /* The killed sender interrupts at most one message. */
+    lost = used == left - 1 && env_has_device() &&
+           interrupted_receive_is_lost((const struct sockaddr *)&fx.address);
+    if (lost)
+        skip_named("sender killed: another connection uses what is left",
+                   "the device loses the receive of an interrupted message");
+    else
+        is_int(used, left, "sender of %zu bytes killed: another connection uses what is left", size);
+    left -= used;
+    (void)srq_arrived(q.handle, left);
+    is_int(srq_drain(next.rx.recv), used, "sender of %zu bytes killed: all of it", size);
+    is_counts(q.handle, lost, lost, "sender of %zu bytes killed: all dequeued: no buffer is left that can be used", size);
     srq_pair_close(&next);
     side_free(&rx);
     srq_close(&q);
