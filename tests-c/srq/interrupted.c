@@ -54,7 +54,7 @@ static struct ibv_qp *make_qp(struct probe *p, struct ibv_srq *srq)
     return ibv_create_qp(p->pd, &init);
 }
 
-/* Connects a queue pair with another one of the same device, for packets of 256 bytes. */
+/* Connects a queue pair with another of the same device, for packets of 256 bytes. */
 static bool connect_qp(const struct probe *p, struct ibv_qp *qp, const struct ibv_qp *to)
 {
     struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1 };

@@ -304,7 +304,7 @@ impl Tx {
         self.tx_ring.tail() + self.entries
     }
 
-    /// Posts an empty write in place of another request.
+    /// Posts an empty write, with which another request completes.
     pub fn post_done(&mut self, end: &End, request: &Request<'_>) -> SeqNo {
         let Handed { mark, done } = self.post_other(end, request);
         if done && request.signalled {
