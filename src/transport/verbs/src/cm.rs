@@ -339,7 +339,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         // A peer that ends before the connection is established at its end sends a rejection.
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) | (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connected) => {
             used_by_peer(&qp);
-            qp.begin_end(ConnectionReport::Disconnected);
+            qp.note_disconnect();
         }
         (other, phase) => {
             log::debug!(target: host::diagnostics::CM, "connection event {other} ignored in phase {phase:?}")

@@ -60,6 +60,8 @@ use crate::sys::freeing::Freeing;
 pub struct Work {
     /// Queue pairs in the error state with outstanding work.
     pub draining: VecDeque<Arc<Qp>>,
+    /// Queue pairs whose end begins once no rejection of a request can follow.
+    pub rejecting: VecDeque<Arc<Qp>>,
     /// Queue pairs that disconnect after their last request.
     pub awaited: VecDeque<Arc<Qp>>,
     /// Queue pairs whose backlog the device has rejected.

@@ -32,6 +32,10 @@ const SRQ_QUIET: Duration = Duration::from_millis(10);
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// [`SRQ_QUIET`] for all queue pairs of a removed device.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
+/// Maximum time for the device to reject a request of the peer that violates its access rights.
+const REJECTION_LIMIT: Duration = Duration::from_secs(1);
+/// Maximum time from the peer's disconnect message to the rejection of a request.
+const REJECTED_LIMIT: Duration = Duration::from_millis(50);
 /// Time for which an identifier outlives its connection, so that the kernel can repeat a lost disconnect message.
 const REPEAT_TIME: Duration = Duration::from_secs(10);
 
@@ -40,6 +44,8 @@ impl Qp {
     pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
         let cm = {
             let mut state = self.state.lock();
+            // A violation is the cause, even if the peer ends the connection first.
+            let cause = if state.violated.is_some() { ConnectionReport::Broken } else { cause };
             let cause = match state.phase {
                 QpPhase::Connected => cause,
                 // The connection is reported as established first.
@@ -61,6 +67,42 @@ impl Qp {
         self.state.lock().disconnected = disconnected;
         self.device.command(|work| work.draining.push_back(self.clone()));
         true
+    }
+
+    /// Notes that the peer violated its access rights. [`Qp::awaits_rejection`] begins the end.
+    pub fn note_violation(self: &Arc<Self>) {
+        self.state.lock().violated.get_or_insert_with(Instant::now);
+        self.device.command(|work| work.rejecting.push_back(self.clone()));
+    }
+
+    /// Notes that the peer has disconnected. [`Qp::awaits_rejection`] begins the end.
+    pub fn note_disconnect(self: &Arc<Self>) {
+        self.state.lock().left.get_or_insert_with(Instant::now);
+        self.device.command(|work| work.rejecting.push_back(self.clone()));
+    }
+
+    /// Begins the end after a violation or the peer's disconnect message, once no rejection can follow. Returns whether
+    /// to call this again, because one can:
+    /// - Soft-RoCE reports a violation before it rejects the request, and does not reject it if the queue pair is then
+    ///   in the error state (Linux 7.3). So this waits until the device has moved it there.
+    /// - The disconnect message of a peer that rejects a request can be handled before the rejection. So this waits for
+    ///   outstanding requests, up to a limit: in the error state, the device would flush them.
+    pub fn awaits_rejection(self: &Arc<Self>) -> bool {
+        self.reap();
+        let (phase, violated, left) = {
+            let state = self.state.lock();
+            (state.phase, state.violated, state.left)
+        };
+        let within = |since: Option<Instant>, limit| since.is_some_and(|since| since.elapsed() < limit);
+        let receives = |state| matches!(state, ibv_qp_state::IBV_QPS_RTR | ibv_qp_state::IBV_QPS_RTS);
+        let rejects = || within(violated, REJECTION_LIMIT) && self.raw.state().is_ok_and(receives);
+        let is_rejected = || within(left, REJECTED_LIMIT) && !self.sends.lock().is_back();
+        let connected = matches!(phase, QpPhase::Connected | QpPhase::Accepting) && !self.device.is_gone();
+        if connected && (rejects() || is_rejected()) {
+            return true;
+        }
+        self.begin_end(ConnectionReport::Disconnected);
+        false
     }
 
     /// Resets the queue pair, after freeing its windows.

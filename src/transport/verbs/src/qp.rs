@@ -103,6 +103,10 @@ pub struct QpState {
     pub failed_recv: Option<RecvDone>,
     pub failed_request: Option<(FailedRequest, Status)>,
     pub disconnected: bool,
+    /// Time at which the device reported that the peer violated its access rights.
+    pub violated: Option<Instant>,
+    /// Time of the peer's disconnect message.
+    pub left: Option<Instant>,
     pub since: Option<Instant>,
     /// Set once a thread finishes the end.
     pub finishing: bool,

@@ -119,6 +119,7 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
         isolate(|| drop(id));
     }
     let tick = watch(device, turns, now);
+    again(&device.work, |work| &mut work.rejecting, Qp::awaits_rejection);
     drain(device);
     again(&device.work, |work| &mut work.failed, UdQp::recover);
     turns.limits_due.retain(|&address| device.srq(address).is_some_and(|srq| srq.limit_pending()));
@@ -126,7 +127,8 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     let work = device.work.lock();
     let now = Instant::now();
     let until = |due: Option<Instant>| due.map(|due| due.saturating_duration_since(now));
-    let draining = !work.draining.is_empty() || !work.failed.is_empty() || !turns.limits_due.is_empty();
+    let ending = !work.draining.is_empty() || !work.rejecting.is_empty();
+    let draining = ending || !work.failed.is_empty() || !turns.limits_due.is_empty();
     let now_due = work.drain || !work.reports.is_empty() || !work.answered.is_empty() || !work.unreachable.is_empty();
     let next = [
         until(work.timers.next_due()),
@@ -217,7 +219,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
             if let Some(qp) = qp() {
                 cm::used_by_peer(&qp);
-                qp.begin_end(ConnectionReport::Broken);
+                qp.note_violation();
             }
         }
         event::QP_FATAL => {

@@ -131,6 +131,15 @@ impl RawQp {
         self.modify(&mut attr, (mask | ibv_qp_attr_mask::IBV_QP_STATE).0 as c_int)
     }
 
+    /// Returns the state that the device reports.
+    pub fn state(&self) -> io::Result<ibv_qp_state::Type> {
+        let (mut attr, mut init): (ibv_qp_attr, ibv_qp_init_attr) = (zeroed(), zeroed());
+        let mask = ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int;
+        // SAFETY: a live queue pair; the structures are written.
+        code(|| unsafe { ibv_query_qp(self.raw.as_ptr(), &raw mut attr, mask, &raw mut init) })?;
+        Ok(attr.qp_state)
+    }
+
     /// Changes to a state without further attributes: RESET or ERROR. Logs a failure.
     pub fn go(&self, state: ibv_qp_state::Type) {
         if let Err(error) = self.change(state, ibv_qp_attr_mask(0), |_| {}) {
