@@ -262,15 +262,6 @@ impl UdQp {
         self.raw.make_ready(self.device.place.port, self.device.pkey_index())
     }
 
-    /// Notifies the kernel of outstanding datagrams. Soft-RoCE may miss the moment at which its last packet is freed
-    /// while it waits with more than 64 packets in flight, and then waits for the next post (Linux 6.12, 7.3).
-    pub fn wake_sends(&self) {
-        if self.sends.lock().on_device > 0 {
-            // The progress thread repeats a failed notification.
-            let _ = self.raw.ring();
-        }
-    }
-
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }

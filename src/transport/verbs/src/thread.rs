@@ -171,9 +171,6 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     }
     again(&device.work, |work| &mut work.refused, Qp::try_again);
     again(&device.work, |work| &mut work.fenced, |qp| qp.upgrade().is_some_and(|qp| qp.pass_fence()));
-    if device.limits.soft_roce {
-        channels::each(&device.datagrams).for_each(|qp| _ = isolate(|| qp.wake_sends()));
-    }
     Some(tick)
 }
 
