@@ -29,6 +29,8 @@
  * must be a lack of memory.
  */
 #define SHM_OBJECTS 65000
+/* A little below the number of ports that Linux chooses from. */
+#define PORTS 28000
 
 /*
  * Maximum number of frees before a creation must succeed again. One free might not suffice, because the failed creation
@@ -264,6 +266,9 @@ static void loop(const struct kind *kind)
         fail("%s: until memory is out: DAT_RESOURCE_MEMORY, not %s", kind->name, rc_text(report->code));
     else if (rc_not_implemented(report->code))
         ok(kind->make == make_rmr && report->made == 0, "%s: only an adapter without windows lacks it", kind->name);
+    else if (kind->make == make_psp && DAT_GET_TYPE(report->code) == DAT_CONN_QUAL_UNAVAILABLE &&
+             report->made >= PORTS)
+        skip(1, "%s: no port is left before memory is", kind->name);
     else
         is_type(report->made < MAX_OBJECTS ? report->code : DAT_INSUFFICIENT_RESOURCES, DAT_INSUFFICIENT_RESOURCES,
                 "%s: until memory is out: DAT_INSUFFICIENT_RESOURCES, and it works afterwards", kind->name);

@@ -314,9 +314,12 @@ pub fn evd_overflow_releases_buffers<T: Transport>(network: &Network<T>) {
     scene.is_told(rx.receives.header().handle(), AsyncReason::EvdOverflow);
 }
 
-/// The endpoint's zone applies to all memory except the SRQ's buffers.
+/// The endpoint's zone applies to all memory except the SRQ's buffers. Only for adapters that permit another zone.
 pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 0) else { return };
+    if !scene.adapter.ia.attributes().srq_zone_difference {
+        return;
+    }
     let zone = Pz::create(&scene.adapter.ia).unwrap();
     let rights = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_WRITE;
     let theirs = Buffer::new(&scene.adapter.ia, &zone, 256, rights);
