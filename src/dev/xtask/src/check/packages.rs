@@ -55,7 +55,7 @@ fn tools(step: &str) -> &'static [Tool] {
             ("python3", "python3"),
         ],
         "systems" => &[("mmdebstrap", "mmdebstrap")],
-        "verbs" | "iwarp" | "late" | "verbs-old" | "verbs-new" => &[
+        "verbs" | "iwarp" | "late" | "verbs-612" | "verbs-new" => &[
             ("qemu-system-x86_64", "qemu-system-x86"),
             ("modprobe", "kmod"),
             ("cpio", "cpio"),
@@ -101,7 +101,7 @@ pub fn missing(step: &str) -> Vec<String> {
     if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
         packages.insert("python3-yaml".into());
     }
-    if matches!(step, "verbs" | "iwarp" | "late" | "verbs-old" | "verbs-new") {
+    if matches!(step, "verbs" | "iwarp" | "late" | "verbs-612" | "verbs-new") {
         if !Path::new("/etc/libibverbs.d").is_dir() {
             packages.insert("ibverbs-providers".into());
         }

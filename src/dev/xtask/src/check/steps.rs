@@ -21,18 +21,10 @@ const CORE: &str = "stress neighbours containers faults";
 /// The system of a virtual machine with an RDMA device: the kernel, and a suite of Debian with its rdma-core, or the
 /// machine's own. docs/dev/kernels.md compares them.
 type System = [(&'static str, &'static str); 2];
-const USUAL: System = [("VM_KERNEL", "trixie"), ("VM_ROOT", "trixie")];
+const NEXT: System = [("VM_KERNEL", "trixie"), ("VM_ROOT", "trixie")];
 const OLD: System = [("VM_KERNEL", "bookworm"), ("VM_ROOT", "")];
 const NEW: System = [("VM_KERNEL", "trixie-backports"), ("VM_ROOT", "trixie")];
-/// Tests of the step `verbs-old`: what depends on a device that executes requests during their posts. The step `late` runs
-/// more on the same kernel.
-const PROMPT: &[(&str, &str)] = &[
-    ("RDMA", "rxe"),
-    ("TESTS", "^verbs/[abfgw]\\|^verbs/li\\|^verbs/st"),
-    ("TESTS_20", "^srq/books\\|^v20/atomic\\|^v20/invalidate"),
-    ("TESTS_BOTH", "flow/rdma"),
-];
-/// Tests of the step `verbs-new`: what depends on the kernel.
+/// Tests of the steps `verbs-612` and `verbs-new`: what depends on the kernel.
 const KERNELS: &[(&str, &str)] = &[
     ("RDMA", "rxe"),
     ("TESTS", "^srq/\\|^flow/[dr]\\|^flow/f\\|^flow/or\\|^verbs/[abfgw]\\|^verbs/li\\|^verbs/st\\|rust/"),
@@ -130,11 +122,11 @@ const BODIES: &[(&str, Body)] = &[
     ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
     ("systems", |c, s| tap(c, s, &mut c.script("tests-c/packages/systems.sh"))),
-    ("verbs", |c, s| verbs(c, s, USUAL, &[])),
-    ("iwarp", |c, s| verbs(c, s, USUAL, IWARP)),
-    ("verbs-old", |c, s| verbs(c, s, OLD, PROMPT)),
-    ("verbs-new", |c, s| verbs(c, s, NEW, KERNELS)),
+    ("verbs", |c, s| verbs(c, s, OLD, &[])),
+    ("iwarp", |c, s| verbs(c, s, OLD, IWARP)),
     ("late", |c, s| verbs(c, s, OLD, LATE)),
+    ("verbs-612", |c, s| verbs(c, s, NEXT, KERNELS)),
+    ("verbs-new", |c, s| verbs(c, s, NEW, KERNELS)),
 ];
 
 pub fn run(context: &Context, step: &Step) -> Result<Results> {
