@@ -122,9 +122,10 @@ as_root() { in_root root:root "$@"; }
 as_nobody() { in_root nobody:nogroup "$@"; }
 apt_get() { as_root apt-get -q -y --no-install-recommends "$@"; }
 
-# Lists the files, except the records of package managers and ldconfig, and what the tests themselves bring.
+# Lists the files, except the records of package managers, ldconfig and mount, and what the tests themselves bring.
 files_of_root()
 {
     (cd "$clean" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/lib/rpm -o -path ./var/log \
-        -o -path ./var/cache -o -path ./debs -o -path ./home -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
+        -o -path ./var/cache -o -path ./run/mount -o -path ./debs -o -path ./home -o -path ./etc/ld.so.cache \) \
+        -prune -o -print | sort)
 }
