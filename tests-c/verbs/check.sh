@@ -50,8 +50,6 @@ IA=verbs-$netdev
 # These compile headers, read symbols and read configurations. They need no adapter, and run in other checks.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh registry/default_route.sh registry/explicit'
 WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search registry/sandbox.sh registry/strange registry/tcp"
-# refused expects receives that wait for the first endpoint, and needs another way into the backlog.
-WITHOUT="$WITHOUT verbs/refused"
 # What Soft-RoCE of newer kernels does otherwise: see docs/dev/kernels.md.
 case ${VM_KERNEL:-} in
 trixie*) WITHOUT="$WITHOUT rely/data stress/watching v20/datagram_bursts" ;;
