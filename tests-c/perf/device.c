@@ -445,6 +445,8 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
     struct qp *qp = (struct qp *)base;
     struct receives *receives = qp->receives;
 
+    if (mask & IBV_QP_STATE)
+        base->state = attr->qp_state;
     if (mask & IBV_QP_DEST_QPN) {
         check(attr->dest_qp_num < PAIRS, "an unknown queue pair");
         qp->peer = pairs[attr->dest_qp_num];
@@ -456,6 +458,14 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
         __atomic_store_n(&qp->last_reached, true, __ATOMIC_RELEASE);
         eventfd_write(base->context->async_fd, 1);
     }
+    return 0;
+}
+
+int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+{
+    (void)init;
+    check(mask == IBV_QP_STATE, "a query of other attributes than the state");
+    attr->qp_state = base->state;
     return 0;
 }
 
