@@ -408,8 +408,7 @@ impl Qp {
     #[inline(never)]
     fn complete_watched_sends(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
-        let finished = self.resume(self.sends.lock(), completions);
-        let bound = self.sends.lock().has_completed_bind();
+        let (finished, bound) = self.resume(self.sends.lock(), completions);
         if !is_good(last) {
             return self.note_failed_send(last, wr::split(last.wr_id).1) || bound;
         }
@@ -444,19 +443,21 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Calls [`WorkQueue::resume`]. Returns the last work up to which all has finished.
+    /// Calls [`WorkQueue::resume`]. Returns the last work up to which all has finished, and whether the objects of a
+    /// completed bind wait to be freed.
     #[cold]
     #[inline(never)]
-    fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, completions: &[ibv_wc]) -> Option<u64> {
+    fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, completions: &[ibv_wc]) -> (Option<u64>, bool) {
         // Core completes failed work.
         let good = completions.iter().filter(|completion| is_good(completion));
         let (finished, refused) = queue.resume(good.map(|completion| wr::split(completion.wr_id).1), &self.raw);
+        let bound = queue.has_completed_bind();
         drop(queue);
         if refused {
             // There may be no further completion to retry.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
-        finished
+        (finished, bound)
     }
 
     /// Retries rejected work. Returns `false` once there is none, or the connection ends.

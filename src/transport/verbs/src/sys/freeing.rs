@@ -5,7 +5,7 @@
 //! passes the objects to these threads. Calls of the program destroy objects themselves, without a lock of this transport.
 //!
 //! Normally one thread runs all tasks, from the first task until the adapter is closed. If it takes none for
-//! [`PATIENCE`], another thread takes the next task, up to [`MAX_THREADS`]. Further threads end when there is no task.
+//! [`BLOCKED_AFTER`], another thread takes the next task, up to [`MAX_THREADS`]. Further threads end when there is no task.
 //!
 //! A task owns its objects and their parents, so a queue pair is destroyed before its completion queues and its zone.
 
@@ -20,7 +20,7 @@ use host::thread::{self, Id, isolate};
 /// Maximum number of threads of an adapter. More are needed only if as many calls block.
 const MAX_THREADS: usize = 64;
 /// Time without a started task after which the running calls count as blocked. Soft-RoCE destroys a queue pair in less.
-const PATIENCE: Duration = Duration::from_millis(10);
+const BLOCKED_AFTER: Duration = Duration::from_millis(10);
 
 type Task = Box<dyn FnOnce() + Send>;
 
@@ -116,8 +116,8 @@ impl Freeing {
         loop {
             let now = Instant::now();
             active |= state.threads == state.idle;
-            let patient = state.taken.map(|taken| taken + PATIENCE).filter(|&end| !active && now < end);
-            if let (Some(end), false) = (patient, state.tasks.is_empty()) {
+            let waits_until = state.taken.map(|taken| taken + BLOCKED_AFTER).filter(|&end| !active && now < end);
+            if let (Some(end), false) = (waits_until, state.tasks.is_empty()) {
                 self.added.wait_until(&mut state, end);
             } else if let Some(task) = state.tasks.pop_front() {
                 state.taken = Some(now);
