@@ -23,6 +23,19 @@ ok()
     fi
 }
 
+# none NAME FILE: checks that the file is empty. Otherwise prints its lines.
+none()
+{
+    number=$((number + 1))
+    if [ -s "$2" ]; then
+        failed=1
+        echo "not ok $number - $1"
+        sed 's/^/# /' "$2"
+    else
+        echo "ok $number - $1"
+    fi
+}
+
 skip()
 {
     number=$((number + 1))

@@ -50,20 +50,7 @@ fi
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-number=0 failed=0
-
-# none NAME FILE: checks that the file is empty. Otherwise prints its lines.
-none()
-{
-    number=$((number + 1))
-    if [ -s "$2" ]; then
-        failed=1
-        echo "not ok $number - $1"
-        sed 's/^/# /' "$2"
-    else
-        echo "ok $number - $1"
-    fi
-}
+. "$here/../common/tap.sh"
 
 # One line for each test: row, content of the column, program, subtest. Rows with another form go to the file malformed.
 grep '^| [A-Z][0-9]' "$page" | awk -F ' [|] ' -v column=$column -v malformed="$work/malformed" '
