@@ -143,5 +143,6 @@ siw_in()
     compiler=$(sed -n 's/^CC = .*\(gcc-[0-9]*\)$/\1/p' "$build/.kernelvariables")
     command -v "$compiler" || compiler=cc
     # The headers of newer kernels contain a vmlinux. Then the build would describe the types of the module with pahole.
-    make -C "$build" M="$1/source" CC="$compiler" CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= CONFIG_RDMA_SIW=m CONFIG_DEBUG_INFO_BTF_MODULES= modules && strip -g "$1/source/siw.ko"
+    make -C "$build" M="$1/source" CC="$compiler" CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= CONFIG_RDMA_SIW=m \
+        CONFIG_DEBUG_INFO_BTF_MODULES= modules && strip -g "$1/source/siw.ko"
 }

@@ -271,8 +271,8 @@ impl WorkQueue {
         self.watched
     }
 
-    /// Records successful completions, and posts work of the backlog. Returns [`WorkQueue::finished`], and `true` if the device
-    /// rejects such work for the first time; [`WorkQueue::try_again`] must then be called later.
+    /// Records successful completions, and posts work of the backlog. Returns [`WorkQueue::finished`], and `true` if the
+    /// device rejects such work for the first time; [`WorkQueue::try_again`] must then be called later.
     #[cold]
     pub fn resume(&mut self, completed: impl Iterator<Item = u64>, raw: &RawQp) -> (Option<u64>, bool) {
         let reached = match &mut self.reads {
