@@ -111,11 +111,7 @@ fn choose(args: &Args, table: &[Step]) -> Result<Vec<Step>> {
         bail!("no step {unknown}; steps are: {}", names.join(" "));
     }
     let chosen = |step: &&Step| {
-        if args.steps.is_empty() {
-            step.tier == Tier::Check || args.all && step.tier == Tier::All
-        } else {
-            args.steps.contains(&step.name)
-        }
+        if args.steps.is_empty() { args.all || step.tier == Tier::Check } else { args.steps.contains(&step.name) }
     };
     Ok(table.iter().filter(chosen).cloned().collect())
 }

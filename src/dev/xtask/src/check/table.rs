@@ -16,8 +16,6 @@ pub enum Tier {
     Check,
     /// `make check-all` only.
     All,
-    /// None: the step runs only if STEP names it.
-    Name,
 }
 
 /// The lane of a step, which determines its predecessors.
@@ -47,11 +45,7 @@ pub struct Step {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let tier = match self.tier {
-            Tier::Check => "check",
-            Tier::All => "all",
-            Tier::Name => "name",
-        };
+        let tier = if self.tier == Tier::Check { "check" } else { "all" };
         let lane = match self.lane {
             Lane::Cargo => "cargo",
             Lane::Suite => "suite",
@@ -76,7 +70,6 @@ impl Step {
             tier: match word()? {
                 "check" => Tier::Check,
                 "all" => Tier::All,
-                "name" => Tier::Name,
                 _ => return None,
             },
             lane: match word()? {
