@@ -1,7 +1,7 @@
 /*
  * datagram_bursts.c - concurrent unreliable datagrams between two processes, with enough receives. Each process posts
- * all of its sends before it receives. No datagram is lost, because the transport buffers this number for a busy
- * receiver.
+ * all of its sends before it receives. Its request queue has room for them, as the adapter may send them only later. No
+ * datagram is lost, because the transport buffers this number for a busy receiver.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -31,7 +31,7 @@ static void open_side(void)
     bytes = ud_mtu() < BYTES ? ud_mtu() : BYTES;
     region_make(&fx, &memory, 2 * (size_t)count * PLACE, MEM_LOCAL);
     ud_attr(&attr);
-    attr.max_recv_dtos = count;
+    attr.max_recv_dtos = attr.max_request_dtos = count;
     ud_make(&s, &fx, DAT_HANDLE_NULL, &attr);
     must_rc(dat_evd_resize(s.recv, count + UD_EVENTS), DAT_SUCCESS, "dat_evd_resize");
     for (int i = 0; i < count; i++)

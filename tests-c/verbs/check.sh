@@ -52,7 +52,7 @@ WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh registry/defa
 WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search registry/sandbox.sh registry/strange registry/tcp"
 # What Soft-RoCE of newer kernels does otherwise: see docs/dev/kernels.md.
 case ${VM_KERNEL:-} in
-trixie*) WITHOUT="$WITHOUT rely/data stress/watching v20/datagram_bursts" ;;
+trixie*) WITHOUT="$WITHOUT rely/data stress/watching" ;;
 esac
 # The tests over TCP that need the network emulator or WireGuard, which the kernel of the virtual machine has. They take some
 # minutes there, so they run only if TESTS names them, as in `make check-verbs TESTS=tcp/`.
