@@ -24,22 +24,16 @@ type System = [(&'static str, &'static str); 2];
 const OLD: System = [("VM_KERNEL", "bookworm"), ("VM_ROOT", "")];
 const STABLE: System = [("VM_KERNEL", "trixie"), ("VM_ROOT", "trixie")];
 const NEW: System = [("VM_KERNEL", "trixie-backports"), ("VM_ROOT", "trixie")];
-/// Programs run with fewer repetitions. The step `verbs` runs them in full.
-const QUICK: (&str, &str) = ("DAT_TEST_QUICK", "1");
-/// Tests of the steps `verbs-612` and `verbs-new`: what depends on the kernel.
+/// Tests of the steps `verbs-612` and `verbs-new`: what depends on the kernel, with fewer repetitions.
 const KERNELS: &[(&str, &str)] = &[
-    QUICK,
+    ("DAT_TEST_QUICK", "1"),
     ("RDMA", "rxe"),
-    (
-        "TESTS",
-        "^srq/[befprs]\\|^ep_modify/\\|^flow/f\\|^flow/or\\|^flow/rdma\\|^verbs/[fw]\\|^verbs/bl\\|^verbs/li\\|^verbs/st\\|rust/",
-    ),
-    ("TESTS_20", "^flow/fences\\|^v20/[a-ce-z]\\|^v20/datagram_[bcpu]"),
+    ("TESTS", "^srq/[befprs]\\|^ep_modify/\\|^flow/f\\|^verbs/[fw]\\|^verbs/bl\\|^verbs/st\\|rust/"),
+    ("TESTS_20", "^flow/fences\\|^v20/[a-ce-z]\\|^v20/datagram_[bp]"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
 /// Device and tests of the step `iwarp`: what depends on the device.
 const IWARP: &[(&str, &str)] = &[
-    QUICK,
     ("RDMA", "siw"),
     (
         "TESTS",
@@ -50,7 +44,6 @@ const IWARP: &[(&str, &str)] = &[
 ];
 /// Tests of the step `late`: transfers, and their ends. `faults` counts threads, and the late device has one of its own.
 const LATE: &[(&str, &str)] = &[
-    QUICK,
     ("LATE", "1"),
     ("TESTS", "^objects/\\|^ep_modify/\\|^flow/\\|^srq/\\|^rely/\\|^stress/\\|^verbs/late\\|rust/"),
     ("TESTS_20", "^flow/fences\\|^v20/"),
