@@ -19,4 +19,4 @@ $(OUT)/rely/mpi: $(MPI:%=$(OUT)/%.o)
 $(OUT)/rely/mpi: LDFLAGS += $(MPI:%=$(OUT)/%.o)
 $(OUT)/rely/mpi.o $(MPI:%=$(OUT)/%.o): $(TESTDIR)/rely/mpi.h
 
-VALGRIND_QUICK += rely.mpi rely.emptied
+VALGRIND_QUICK += rely.mpi rely.emptied rely.first_message

@@ -330,11 +330,11 @@ impl Thread {
                 }
             }
         }
-        if let Some(Stage::Up(_)) = self.peers.get(&token) {
-            // Any message wakes: the peer's wakeup message may have found the socket full.
-            self.watch.wake(&self.context.links);
-        }
         self.read(token);
+    }
+
+    fn is_up(&self, token: u64) -> bool {
+        matches!(self.peers.get(&token), Some(Stage::Up(_)))
     }
 
     fn socket(&self, token: u64) -> Option<Arc<Socket>> {
@@ -344,7 +344,17 @@ impl Thread {
         }
     }
 
+    /// Handles the peer's messages, and then checks for data. Any message of a link that is up wakes: the peer's wakeup
+    /// message may have found the socket full. One of these messages may have brought the link up.
     fn read(&mut self, token: u64) {
+        let was_up = self.is_up(token);
+        self.read_messages(token);
+        if was_up || self.is_up(token) {
+            self.watch.wake(&self.context.links);
+        }
+    }
+
+    fn read_messages(&mut self, token: u64) {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
         for _ in 0..TURN {
