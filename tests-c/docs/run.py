@@ -36,6 +36,10 @@ in $sources. If a comment does not end on its first line, the lines up to `-->` 
 In a text, "..." matches the rest of a word or line, and on a separate line any lines. Spaces match any number of
 spaces. Links within the tree must lead to an existing file, and to a heading in it.
 
+If a row of a table begins with a number and then a name of the headers, both must agree in each version that has the
+name. If it begins with two numbers, they are for 1.2 and 2.0, and "-" stands for a version without the name. A document
+with rows of an enumeration of COMPLETE must have a row for each of its values.
+
 --machine is for the virtual machine of tests-c/verbs/vm.sh, which tests may change. There, libraries and tools are used in
 the build directory, because copies take minutes. CARGO_TARGET_DIR names it. $DAT_TEST_SCALE multiplies all timeouts.
 """
@@ -58,6 +62,10 @@ TIMEOUT = 100 * float(os.environ.get("DAT_TEST_SCALE", "1"))
 INSTALLING = ("README", "getting-started")
 # The virtual machine has no sudo.
 AS_ROOT = 'sudo() { "$@"; }\n'
+COMPLETE = ("DAT_EVENT_NUMBER", "DAT_IB_EVENT_NUMBER", "DAT_DTO_COMPLETION_STATUS", "DAT_RETURN_TYPE")
+# Numbers that extensions define, not the interface.
+RANGES = ("DAT_EXTENSION_BASE", "DAT_IB_EXTENSION_RANGE_BASE")
+CLASS_ERROR = 0x80000000
 ONLY_WITH_MACHINE = {"device": "needs an RDMA device", "root": "changes the machine, as root"}
 
 
@@ -119,6 +127,36 @@ def broken_links(document):
             place = document.parent / name if name else document
             if not place.exists() or (anchor and anchor not in anchors(place)):
                 yield link
+
+
+def enumerations(version):
+    """Returns the enumerations in the headers of a version: for each, the values of its names."""
+    found = {}
+    for header in sorted((ROOT / "include" / version).glob("*.h")):
+        for body, name in re.findall(r"^typedef enum \w+ \{$(.*?)^\} (\w+);", header.read_text(), re.MULTILINE | re.DOTALL):
+            found[name] = {key: int(value, 0) for key, value in re.findall(r"^ +(\w+) = (\w+),", body, re.MULTILINE)}
+    return found
+
+
+def wrong_numbers(document):
+    """Yields the rows whose numbers differ from the headers, and the values that have no row."""
+    versions = [enumerations(version) for version in ("dat", "dat2")]
+    names = [{name: value for values in enums.values() for name, value in values.items()} for enums in versions]
+    number = r"\| (-|0x[0-9A-F]+|\d+) "
+    rows = re.findall(rf"^{number}(?:{number})?\| `(DAT_\w+)` \|.*", document.read_text(), re.MULTILINE)
+    for first, second, name in rows:
+        if not any(name in values for values in names):
+            yield f"{name}: in no header"
+        for given, values in zip((first, second or first), names):
+            known = values.get(name)
+            # Return codes are shown with the class bit, which the headers do not contain.
+            fits = given != "-" and known is not None and int(given, 0) in (known, known | CLASS_ERROR)
+            if not fits and (known is not None or second and given != "-"):
+                yield f"{name}: {given}, but {'not' if known is None else hex(known)} in the headers"
+    shown = {name for _, _, name in rows}
+    for enums in versions:
+        for enum in (name for name in COMPLETE if shown & set(enums.get(name, ()))):
+            yield from (f"{name}: no row" for name in enums[enum] if name not in shown and name not in RANGES)
 
 
 def pattern(text, numbers):
@@ -305,6 +343,8 @@ def check(document, directory, environment, machine, results):
     """Runs all blocks of a document."""
     broken = list(broken_links(document))
     results.line(not broken, f"{document.name}: its links lead to what there is", None, broken)
+    wrong = list(wrong_numbers(document))
+    results.line(not wrong, f"{document.name}: its numbers are those of the headers", None, wrong)
     session, skipped = Session(directory, environment), None
     for block in blocks(document):
         first = next((line for line in block.text.splitlines() if not line.startswith("#")), "").strip()
