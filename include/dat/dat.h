@@ -1870,10 +1870,10 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
 /* ---- Calls: registry and return codes ---- */
 
 /**
- * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
- * order, then providers that registered themselves without an entry. In uDAPL 2.0, the list also
- * contains entries for other major versions, which cannot be opened. The call loads no library. It
- * is thread-safe.
+ * Lists interface adapters: first the entries of the configuration in their order, then providers
+ * that registered themselves without an entry. Without an entry for this version, it lists the RDMA
+ * devices of the host. In uDAPL 2.0, the list also contains entries for other major versions, which
+ * cannot be opened. The call loads no library. It is thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_registry_list_providers(3DAT).

@@ -1,6 +1,6 @@
 /*
- * probe.c - opens the named adapters, and queries them without opening. Prints a line of return codes for each.
- * their_providers.sh runs it with two libraries.
+ * probe.c - opens the named adapters, and queries them without opening. Prints a line of return codes for each, and
+ * first a line about the list of adapters for each of several rooms. their_providers.sh runs it with two libraries.
  */
 #include "common/dat.h"
 
@@ -34,8 +34,28 @@ static void probe(char *name)
         code("close", dat_ib_close_query(ia));
 }
 
+enum { MOST = 4 };
+
+static void list(DAT_COUNT room)
+{
+    DAT_PROVIDER_INFO info[MOST], *at[MOST];
+    DAT_COUNT n = -7;
+    DAT_RETURN rc;
+
+    memset(info, 0, sizeof info);
+    for (int i = 0; i < MOST; i++)
+        at[i] = &info[i];
+    rc = dat_registry_list_providers(room, &n, at);
+    printf("\nlist %d: 0x%08x %d", (int)room, (unsigned)rc, (int)n);
+    for (int i = 0; i < MOST; i++)
+        printf(" %s", info[i].ia_name);
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
+    for (DAT_COUNT room = 0; room <= MOST; room++)
+        list(room);
     for (int i = 1; i < argc; i++) {
         used = 0;
         probe(argv[i]);

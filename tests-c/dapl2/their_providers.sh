@@ -19,11 +19,14 @@ probe()
     libraries=$1
     start "$work/probe" probe their-cma their-scm their-ucm
     ended "$pid" probe || echo 'it did not end well'
-    grep '^their-' "$work/probe"
+    grep -e '^their-' -e '^list ' "$work/probe"
 }
 
 probe "$theirs" >"$work/wanted"
 probe "$ours" >"$work/got"
+grep '^list ' "$work/wanted" >"$work/theirs"
+[ "$(wc -l <"$work/theirs")" -eq 5 ] && grep '^list ' "$work/got" | cmp -s - "$work/theirs"
+result $? "the list of adapters for each room is that of Debian's libdat2"
 for name in their-cma their-scm their-ucm; do
     grep "^$name: open" "$work/got" | grep -qv 'open 0x800a'
     result $? "$name: is loaded by our libdat2, and registers itself"

@@ -43,14 +43,19 @@ static void three(void)
 
     scene_code(list_up_to(0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG1,
                "no room: DAT_INVALID_PARAMETER");
-    scene_ok(n == 3 && untouched(0), "no room: the number is told");
+    scene_ok(n == 3 && untouched(0), "no room: the number of all entries is told");
     n = -7;
     scene_type(dat_registry_list_providers(0, &n, NULL), DAT_INVALID_PARAMETER,
                "no room, no list: DAT_INVALID_PARAMETER");
     scene_ok(n == 3, "no room, no list: the number is told");
-    scene_code(list_up_to(2), DAT_INVALID_PARAMETER, DAT_INVALID_ARG1,
-               "too little room: DAT_INVALID_PARAMETER");
-    scene_ok(n == 3 && untouched(2), "too little room: the number is told");
+    for (DAT_COUNT room = 1; room <= 2; room++) {
+        scene_type(list_up_to(room), DAT_SUCCESS, "room for %d: success", (int)room);
+        scene_ok(n == room && strcmp(entries[0].ia_name, "b") == 0 && untouched(room),
+                 "room for %d: the first entries fill the room", (int)room);
+    }
+    scene_ok(strcmp(entries[1].ia_name, "a") == 0, "room for 2: the second entry");
+    list[1] = NULL;
+    scene_type(dat_registry_list_providers(1, &n, list), DAT_SUCCESS, "room for 1: a NULL element beyond: success");
     scene_code(list_up_to(-1), DAT_INVALID_PARAMETER, DAT_INVALID_ARG1,
                "negative room: DAT_INVALID_PARAMETER");
     scene_ok(n == -7 && untouched(0), "negative room: nothing is written");

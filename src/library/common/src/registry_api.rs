@@ -15,7 +15,7 @@ use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
-/// Copies all entries to the list. If the list is too short or empty, returns an error and only the number of entries.
+/// Copies the entries that fit to the list. If the list is empty, returns an error and the number of all entries.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.
@@ -33,24 +33,20 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
             return Err(A::CODES.argument(3));
         }
         let all = |listed: usize, identities: &mut dyn Iterator<Item = &Identity>| {
-            let count = DAT_COUNT::try_from(listed).unwrap_or(DAT_COUNT::MAX);
-            if room == 0 || room < listed {
-                // SAFETY: not NULL as checked, and writable as the caller promises.
-                unsafe { entries_returned.write_unaligned(count) };
-                return Err(A::CODES.argument(1));
-            }
-            // SAFETY: the caller promises `room` elements, and `listed` is at most `room`.
+            let filled = listed.min(room);
+            // SAFETY: the caller promises `room` elements, and `filled` is at most `room`.
             let element = |index| unsafe { dat_provider_list.wrapping_add(index).read_unaligned() };
-            if (0..listed).any(|index| element(index).is_null()) {
+            if (0..filled).any(|index| element(index).is_null()) {
                 return Err(A::CODES.argument(3));
             }
-            for (index, identity) in identities.enumerate() {
+            for (index, identity) in identities.take(filled).enumerate() {
                 // SAFETY: not NULL as checked, and writable as the caller promises.
                 unsafe { element(index).write_unaligned(info_of(identity)) };
             }
+            let count = if room == 0 { listed } else { filled };
             // SAFETY: not NULL as checked, and writable as the caller promises.
-            unsafe { entries_returned.write_unaligned(count) };
-            Ok(())
+            unsafe { entries_returned.write_unaligned(DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)) };
+            if room == 0 { Err(A::CODES.argument(1)) } else { Ok(()) }
         };
         A::statics().registry.visit(all).unwrap_or(Err(OUT_OF_MEMORY))
     })

@@ -5,24 +5,25 @@
 macro_rules! registry_calls {
     ($callback:path, $own:path) => {
         $callback! {
-            /// Lists the adapters that dat_ia_open can open: first the entries of the configuration in their order,
-            /// then providers that registered themselves without an entry. In uDAPL 2.0, the list also contains entries
-            /// for other major versions, which cannot be opened. The call loads no library. It is thread-safe.
+            /// Lists interface adapters: first the entries of the configuration in their order, then providers that
+            /// registered themselves without an entry. Without an entry for this version, it lists the RDMA devices of
+            /// the host. In uDAPL 2.0, the list also contains entries for other major versions, which cannot be opened.
+            /// The call loads no library. It is thread-safe.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the entries are stored, and `*entries_returned` is their number
+            /// * `DAT_SUCCESS` - the first `max_to_return` entries, or all of them, are stored, and `*entries_returned` is their number
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `entries_returned` is NULL
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `max_to_return` is negative
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `max_to_return` is 0 or below the number of entries. `*entries_returned` is the number of entries; no structure is written
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `max_to_return` is 0. `*entries_returned` is the number of all entries
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `dat_provider_list` is NULL and `max_to_return` is above 0, or one of the elements to be filled is NULL
             extern "C" fn dat_registry_list_providers(
                 max_to_return: DAT_COUNT,
                     "in, number of elements of `dat_provider_list`. 0 requests only the number of entries.";
                 entries_returned: *mut DAT_COUNT,
-                    "out, number of filled structures, or the number of entries if `max_to_return` is too small.";
+                    "out, number of filled structures, or the number of all entries if `max_to_return` is 0.";
                 dat_provider_list: *mut *mut DAT_PROVIDER_INFO,
                     "out, array of pointers to structures provided by the program. The call fills one structure for"
-                    "each entry. May be NULL if `max_to_return` is 0.";
+                    "each entry that has room. May be NULL if `max_to_return` is 0.";
             ) => own;
         }
         $callback! {
