@@ -201,11 +201,14 @@ done
 cat >"$work/others.conf" <<'LINES'
 OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 "nowhere7 0" ""
 OpenIB-nowhere7-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 "nowhere7 1" ""
+OpenIB-cma-bare u1.2 nonthreadsafe default libdaplcma.so dapl.1.2 "nowhere7 0" ""
 ofa-v2-nowhere7 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "nowhere7 0" ""
 ofa-v2-nowhere7-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "nowhere7 1" ""
 ofa-v2-nowhere7-1u u2.0 nonthreadsafe default libdaploucm.so.2 dapl.2.0 "nowhere7 1" ""
+ofa-v2-nowhere7-1m u2.0 nonthreadsafe default libdaplomcm.so.2 dapl.2.0 "nowhere7 1" ""
 LINES
-for name in OpenIB-cma OpenIB-nowhere7-1 ofa-v2-nowhere7 ofa-v2-nowhere7-1 ofa-v2-nowhere7-1u; do
+for name in OpenIB-cma OpenIB-nowhere7-1 OpenIB-cma-bare ofa-v2-nowhere7 ofa-v2-nowhere7-1 ofa-v2-nowhere7-1u \
+    ofa-v2-nowhere7-1m; do
     case $name in
     OpenIB-*) program=open ;;
     *) program=open2 ;;

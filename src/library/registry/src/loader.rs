@@ -7,11 +7,11 @@
 //! thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, if a load lacks
 //! memory in its last step, the next dlopen of glibc returns the incomplete library.
 
-use std::ffi::{CStr, CString, OsStr, c_void};
+use std::ffi::{CStr, CString, OsStr, OsString, c_void};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 use host::{memory, own_library};
@@ -41,7 +41,8 @@ unsafe impl Send for Library {}
 /// registry's lock.
 ///
 /// A name with a slash is a path. Any other name is searched in this library's directory, also with symbolic links
-/// resolved, and then by the loader. A file in this directory is used even if broken.
+/// resolved, and then by the loader. A file in this directory is used even if broken. A name that ends in `.so`, as in
+/// configurations of OFED 1.2, also finds the file of this library's version, such as `libdaplcma.so.1`.
 pub fn load(library: &CStr) -> Result<Library, LoadError> {
     let own = own_file(promote());
     let path = own.map_or(Ok(None), |own| beside(library, own))?;
@@ -49,7 +50,8 @@ pub fn load(library: &CStr) -> Result<Library, LoadError> {
     Ok(Library { init: symbol(handle, c"dat_provider_init"), fini: symbol(handle, c"dat_provider_fini") })
 }
 
-/// Returns the path of `library` next to the library `own`, if the file exists and the name has no slash.
+/// Returns the path of `library` next to the library `own`, if the file exists and the name has no slash. For a name
+/// that ends in `.so`, also searches the name with the version of `own` appended.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
@@ -62,7 +64,14 @@ pub fn beside(library: &CStr, own: PathBuf) -> Result<Option<CString>, LoadError
         Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(LoadError::NoMemory),
         real => real.ok(),
     };
-    let path = [Some(own), real].into_iter().flatten().map(|file| file.with_file_name(name)).find(|path| path.exists());
+    let mut names = vec![name.to_owned()];
+    if let (Some(b"so"), Some(version)) = (Path::new(name).extension().map(OsStr::as_bytes), own.extension()) {
+        names.push([name, OsStr::new("."), version].into_iter().collect());
+    }
+    let files = [Some(own), real];
+    let path =
+        |name: &OsString| files.iter().flatten().map(|file| file.with_file_name(name)).find(|path| path.exists());
+    let path = names.iter().find_map(path);
     Ok(path.and_then(|path| CString::new(path.into_os_string().into_vec()).ok()))
 }
 
