@@ -372,8 +372,8 @@ install: built
 	fi
 	@test -n "$(DESTDIR)$(filter /usr /usr/local,$(PREFIX))" || printf '%s\n' \
 		'libdat is installed in $(abspath $(PREFIX)). These commands set the search paths of a shell:' \
-		'    export PATH=$(abspath $(PREFIX))/bin:$$PATH MANPATH=$(abspath $(PREFIX))/share/man:$$MANPATH' \
-		'    export LD_LIBRARY_PATH=$(abspath $(PREFIX))/$(LIB) PKG_CONFIG_PATH=$(abspath $(PREFIX))/$(LIB)/pkgconfig'
+		'    export PATH=$(abspath $(PREFIX))/bin:$$PATH LD_LIBRARY_PATH=$(abspath $(PREFIX))/$(LIB)' \
+		'    export MANPATH=$(abspath $(PREFIX))/share/man:$$MANPATH PKG_CONFIG_PATH=$(abspath $(PREFIX))/$(LIB)/pkgconfig'
 
 install-strip:
 	@$(MAKE) --no-print-directory install INSTALL_PROGRAM='install -s -m 755'
