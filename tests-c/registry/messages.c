@@ -31,6 +31,11 @@ static void opens_unknown(void)
     scene_not_found("unknown", DAT_NAME_NOT_REGISTERED);
 }
 
+static void opens_old(void)
+{
+    scene_not_found("old", DAT_MINOR_NOT_FOUND);
+}
+
 /* Returns whether the text contains the file and line of the entry, the library, and the reason. */
 static bool tells_all(const char *text, int line, const char *library)
 {
@@ -64,6 +69,7 @@ static const struct scene scenes[] = {
     { "two cannot be loaded", opens_absent },
     { "no file", lists },
     { "unknown name", opens_unknown },
+    { "old entry", opens_old },
     { "told on standard output", tells_output },
     { NULL, NULL },
 };
@@ -117,7 +123,15 @@ int main(int argc, char **argv)
        "DAT_DBG_DEST=1, a terminal: the line that nobody asked for is told there");
 
     text = scene_play("no file", &(struct setting){ .override = "%D/absent.conf" });
-    ok(text[0] == '\0', "DAT_OVERRIDE names no file: nothing is written when nobody asks");
+    ok(strstr(text, "/absent.conf: cannot be read") != NULL && lines_in(text) == 1,
+       "DAT_OVERRIDE names no file: one line by default");
+    text = scene_play("no file", &(struct setting){ .override = "%D" });
+    ok(strstr(text, ": cannot be read") != NULL && lines_in(text) == 1,
+       "DAT_OVERRIDE names a file that cannot be read: one line by default");
+    for (int i = 0; i < 4; i++) {
+        text = scene_play("no file", &(struct setting){ .override = "%D/absent.conf", .env = { silent[i] } });
+        ok(text[0] == '\0', "%s, DAT_OVERRIDE names no file: nothing is written", silent[i]);
+    }
     text = scene_play("no file", &(struct setting){ .override = "%D/absent.conf",
                                                     .env = { "DAT_DBG_TYPE=1" } });
     ok(strstr(text, "absent.conf") != NULL && lines_in(text) == 1,
@@ -144,6 +158,17 @@ int main(int argc, char **argv)
                                                          .env = { "DAT_DBG_TYPE=1" } });
     ok(strstr(text, "dat.conf:1 may be its line: ") != NULL && strstr(text, "there are: ") == NULL,
        "a name whose line is bad: the line is told, and no other name");
+    text = scene_play("unknown name", &(struct setting){ .etc = { ENTRY("other"), NULL }, .private_etc = true,
+                                                         .env = { "DAT_DBG_TYPE=1" } });
+    ok(text[0] == '\0' || strstr(text, "there are: other shm ") != NULL,
+       "an unknown name: also the built-in names that are not listed");
+#if UDAPL == 12
+    text = scene_play("old entry", &(struct setting){ .conf = "old u1.1 nonthreadsafe default %S/libstub.so STUB.1.0 \"\" \"\"\n",
+                                                      .env = { "DAT_LOG=warn" } });
+    ok(strstr(text, "dat.conf:1: old is for version 1.1; for programs of 1.2, write u1.2\n") != NULL,
+       "an entry of u1.1: a warning");
+    ok(strstr(text, "dat.conf:1 is for 1.1: write u1.2; ") != NULL, "an entry of u1.1: the refused open says what to write");
+#endif
     text = scene_play("told on standard output",
                       &(struct setting){ .conf = CONF, .env = { "DAT_DBG_TYPE=1", "DAT_DBG_DEST=1" } });
     ok(text[0] == '\0', "DAT_DBG_DEST=1: nothing is written to standard error");

@@ -34,42 +34,37 @@ static void by_override(void)
     only("overriding");
 }
 
-/*
- * Returns whether all entries from `from` are built in: verbs-NETDEV, and tcp if its library
- * exists.
- */
-static bool of_networks(DAT_COUNT from, DAT_COUNT n)
+/* Returns whether all entries from `from` are the built-in ones of RDMA devices. */
+static bool of_devices(DAT_COUNT from, DAT_COUNT n)
 {
-    char path[4200];
-    bool known = true;
+    DIR *devices = opendir("/sys/class/infiniband");
+    bool known = n == from || devices != NULL;
 
-    snprintf(path, sizeof path, "%s/libdapltcp" SO, lib_dir());
-    if (access(path, R_OK) == 0)
-        known = n > from && strcmp(entries[--n].ia_name, "tcp") == 0;
+    if (devices != NULL)
+        closedir(devices);
     for (DAT_COUNT i = from; i < n; i++)
         known = known && strncmp(entries[i].ia_name, "verbs-", 6) == 0;
     return known;
 }
 
-/* Checks that the first entry is `name`, from the file, and that built-in entries follow. */
-static void first(const char *name)
+static void opens(const char *name)
 {
-    DAT_COUNT n = list();
-    bool built_in = n >= 2 && strcmp(entries[1].ia_name, "shm") == 0;
+    DAT_IA_HANDLE ia;
 
-    built_in = built_in && of_networks(2, n);
-    scene_ok(n >= 1 && strcmp(entries[0].ia_name, name) == 0, "the first entry is %s", name);
-    scene_ok(built_in, "the others are built in: shm, and verbs-NETDEV and tcp if they are there");
+    scene_opens(name, &ia);
+    scene_closes(ia);
 }
 
 static void in_etc(void)
 {
-    first("etc");
+    only("etc");
+    opens("shm");
 }
 
 static void in_etc_rdma(void)
 {
-    first("rdma");
+    only("rdma");
+    opens("shm");
 }
 
 static void switched_off(void)
@@ -82,18 +77,33 @@ static void switched_off(void)
 
 static void without_shm(void)
 {
-    DAT_COUNT n = list();
-
-    scene_ok(n >= 1 && strcmp(entries[0].ia_name, "etc") == 0 && of_networks(1, n), "the entry of the file, and no shm");
+    only("etc");
     scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
+    opens("tcp-lo");
 }
 
-static void opens_shm(void)
+/* A file in /etc without an entry for this version, or no file: only RDMA devices are listed. */
+static void no_entry(void)
 {
-    DAT_IA_HANDLE ia;
+    DAT_COUNT n = list();
 
-    scene_opens("shm", &ia);
-    scene_closes(ia);
+    scene_ok(of_devices(0, n), "only verbs-NETDEV is listed, for RDMA devices");
+    opens("shm");
+    opens("tcp-lo");
+}
+
+/* The library of the entry has no version in its name. */
+static void no_suffix(void)
+{
+    opens("bare");
+}
+
+/* The list names shm if the file does. */
+static void names_shm(void)
+{
+    scene_ok(list() == 2 && strcmp(entries[0].ia_name, "etc") == 0 && strcmp(entries[1].ia_name, "shm") == 0,
+             "the entries of the file");
+    opens("shm");
 }
 
 static void nowhere(void)
@@ -105,21 +115,18 @@ static void nowhere(void)
 static void built_in(void)
 {
     DAT_COUNT n = list();
-    bool safe = true, verbs = false;
-    DIR *devices = opendir("/sys/class/infiniband");
+    bool safe = true;
+    char path[4200];
 
     scene_ok(n >= 1 && strcmp(entries[0].ia_name, "shm") == 0, "the first entry is shm");
-    for (int i = 0; i < n; i++) {
-        verbs = verbs || strncmp(entries[i].ia_name, "verbs-", 6) == 0;
+    for (int i = 0; i < n; i++)
         safe = safe && entries[i].is_thread_safe == DAT_TRUE &&
                entries[i].dapl_version_major == DAT_VERSION_MAJOR && entries[i].dapl_version_minor == DAT_VERSION_MINOR;
-    }
-    scene_ok(of_networks(1, n), "the others are verbs-NETDEV, and tcp if its library is there");
     scene_ok(safe, "all are version " API_VERSION " and threadsafe");
-    if (devices == NULL)
-        scene_ok(!verbs, "no RDMA devices here, and no verbs-NETDEV");
-    else
-        closedir(devices);
+    snprintf(path, sizeof path, "%s/libdapltcp" SO, lib_dir());
+    if (access(path, R_OK) == 0)
+        scene_ok(n >= 2 && strcmp(entries[--n].ia_name, "tcp") == 0, "the last entry is tcp, if its library is there");
+    scene_ok(of_devices(1, n), "the others are verbs-NETDEV, for RDMA devices");
 }
 
 static void read_once(void)
@@ -137,9 +144,11 @@ static const struct scene scenes[] = {
     { "override missing", nowhere },
     { "file is a folder", nowhere },
     { "built-in", built_in },
+    { "no entry", no_entry },
+    { "shm in the file", names_shm },
+    { "no suffix", no_suffix },
     { "switched off", switched_off },
     { "without shm", without_shm },
-    { "shm opens", opens_shm },
     { "read once", read_once },
     { NULL, NULL },
 };
@@ -155,19 +164,20 @@ int main(int argc, char **argv)
                                                    .private_etc = true });
     scene_play("/etc/rdma/dat.conf",
                &(struct setting){ .etc = { NULL, ENTRY("rdma") }, .private_etc = true });
-    scene_play("built-in", &(struct setting){ .private_etc = true });
-    scene_play("built-in", &(struct setting){ .etc = { "# comments alone\n\n", NULL }, .private_etc = true });
-    scene_play("built-in", &(struct setting){ .etc = { "", NULL }, .private_etc = true });
+    scene_play("no entry", &(struct setting){ .private_etc = true });
+    scene_play("no entry", &(struct setting){ .etc = { "# comments alone\n\n", NULL }, .private_etc = true });
+    scene_play("no entry", &(struct setting){ .etc = { "", NULL }, .private_etc = true });
+    scene_play("no entry", &(struct setting){ .etc = { NONDEFAULT("etc"), NULL }, .private_etc = true });
+    scene_play("no entry", &(struct setting){ .etc = { "etc u" OTHER_VERSION " nonthreadsafe default l.so L.1.0 \"\" \"\"\n",
+                                                       NULL },
+                                              .private_etc = true });
+    scene_play("shm in the file", &(struct setting){ .etc = { ENTRY("etc") ENTRY("shm"), NULL }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .override = "builtin", .etc = { ENTRY("etc"), NULL }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .override = "builtin" });
     scene_play("switched off", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("builtin"), NULL },
                                                   .private_etc = true });
     scene_play("without shm", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("shm"), NULL },
                                                  .private_etc = true });
-    scene_play("shm opens", &(struct setting){ .etc = { ENTRY("etc"), NULL }, .private_etc = true });
-    scene_play("shm opens", &(struct setting){ .etc = { "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "
-                                                        "\"ib0 0\" \"\"\n", NULL },
-                                               .private_etc = true });
     scene_play("/etc/rdma/dat.conf", &(struct setting){ .etc = { "# comments alone\n", ENTRY("rdma") },
                                                         .private_etc = true });
     scene_play("override missing", &(struct setting){ .override = "%D/absent.conf",
@@ -175,6 +185,7 @@ int main(int argc, char **argv)
                                                       .private_etc = true });
     scene_play("override missing", &(struct setting){ .override = "%D/absent.conf" });
     scene_play("file is a folder", &(struct setting){ .override = "%D" });
+    scene_play("no suffix", &(struct setting){ .conf = ENTRY_BY("bare", "libdaplshm.so", "") });
     scene_play("read once", &(struct setting){ .conf = ENTRY("a") });
     return done_testing();
 }

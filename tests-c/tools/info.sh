@@ -84,18 +84,46 @@ else
     unset DAT_OVERRIDE
 fi
 
+# A library of another vendor, which programs find first. Only the text distinguishes this one.
+foreign=$work/foreign
+mkdir "$foreign"
+LC_ALL=C sed 's/dat-info --explain/dat-none --explain/g' "$LIB/libdat2.so.2" >"$foreign/libdat2.so.2"
+cp "$LIB/libdaplshm.so.2" "$foreign"
+DAT_OVERRIDE=builtin
+export DAT_OVERRIDE
+other() { env LD_LIBRARY_PATH="$foreign:$LIB" "$info" "$@" >"$work/out" 2>&1 </dev/null; }
+advice="Programs of uDAPL 2.0 load $foreign/libdat2.so.2, which is not libdat: put "
+ok 'a library of another vendor: status 0' other
+ok 'a library of another vendor: one line says so, and what to set' \
+    sh -c '[ "$(grep -cF "$0" "$1")" = 1 ] && grep -F "$0" "$1" | grep -q "first in LD_LIBRARY_PATH.$"' "$advice" "$work/out"
+ok 'a library of another vendor: nothing about uDAPL 1.2' never_says 'Programs of uDAPL 1.2'
+ok 'a library of another vendor, --explain shm: status 0' other --explain shm
+ok 'a library of another vendor, --explain shm: at the end, too' sh -c 'sed "1,/^In short/d" "$1" | grep -qF "$0"' "$advice" "$work/out"
+conf "$shm"
+other --explain shm
+ok 'a library of another vendor without the adapter, --explain: at the end, too' says 'Works now: shm' "$advice"
+unset DAT_OVERRIDE
+
 # ---- The table ----
 
 export DAT_OVERRIDE=builtin
 ok 'DAT_OVERRIDE=builtin: status 0' run 0 --json
 ok 'DAT_OVERRIDE=builtin: shm is built in' \
     json "d['adapters'][0]['name'] == 'shm' and d['adapters'][0]['from'] == 'built in'"
+ok 'DAT_OVERRIDE=builtin: all are listed' json "all(a['listed'] for a in d['adapters'])"
 ok 'DAT_OVERRIDE=builtin, --explain: status 0' run 0 --explain shm
 ok 'DAT_OVERRIDE=builtin, --explain: it says so' says 'DAT_OVERRIDE is builtin'
 unset DAT_OVERRIDE
 if [ ! -e /etc/dat.conf ] && [ ! -e /etc/rdma/dat.conf ]; then
-    ok 'without a file: the same' run 0 --json
-    ok 'without a file: shm is built in' json "d['adapters'][0]['from'] == 'built in'"
+    ok 'without a file: status 0' run 0 --json
+    ok 'without a file: shm is built in, and not listed' \
+        json "[(a['from'], a['listed']) for a in d['adapters'] if a['name'] == 'shm'] == [('built in', False)] * 2"
+    ok 'without a file: it lists only RDMA devices' \
+        json "all(a['listed'] == a['name'].startswith('verbs-') for a in d['adapters'])"
+    run 0
+    ok 'without a file: the table marks what is not listed' grep -qE '^shm .* built in, not listed ' "$work/out"
+    ok 'without a file, --explain shm: status 0' run 0 --explain shm
+    ok 'without a file, --explain shm: it says that it is not listed' says 'built in, and is not listed' 'Works now: shm'
 fi
 conf '# a comment' "$shm" \
     'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
@@ -296,9 +324,12 @@ wrong 'a library that is no provider' 'a u1.2 threadsafe default libc.so.6 A.1.0
 wrong 'a library of 2.0' "a u1.2 threadsafe default libdaplshm.so.2 A.1.0 \"$work/meet\" \"\""
 conf "$shm" "a u1.1 threadsafe default libdaplshm.so.1 A.1.0 \"$work/meet\" \"\""
 ok 'a line of 1.1: status 1' run 1 --explain a
-ok 'a line of 1.1: there is none for this version' says 'no entry of this name has the minor version' '#no-entry'
-run 0 --explain
-ok 'a line of 1.1: programs of this version do not get it' says 'its line is for 1.1 threadsafe'
+ok 'a line of 1.1: there is none for this version' says 'no entry of this name has the minor version' '#no-entry' \
+    "$work/dat.conf:2 is for 1.1: write u1.2"
+run 1 --explain
+ok 'a line of 1.1: what to write' says 'WRONG' 'a is for version 1.1; for programs of 1.2, write u1.2' '#ignored-line'
+run 0
+ok 'a line of 1.1: it does not open' says 'a: its line is for uDAPL 1.1; for programs of 1.2, write u1.2'
 conf "$shm" 'short u1.2 threadsafe default libdaplshm.so.1 A.1.0 ""'
 ok 'a line without a field: status 0' run 0
 ok 'a line without a field: it is below the table' says 'dat.conf:2: line ignored: field 8 of 8 is missing'

@@ -12,7 +12,8 @@
 //! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!
 //! Several variables add up. A [privileged](environment::privileged) process ignores all variables. The first
-//! [`report`] of a process is also written if standard error is a terminal, unless a variable is 0 or `off`.
+//! [`report`] of a process is also written if standard error is a terminal, and an [announcement](announce) always,
+//! unless a variable is 0 or `off`.
 //!
 //! Lines go to standard error, unless the masks `DAT_DBG_DEST` or `DAPL_DBG_DEST` select standard output (1), the
 //! system log (2) or both (3). The line for a terminal always goes to standard error.
@@ -151,10 +152,26 @@ pub fn report(topic: Topic, message: fmt::Arguments<'_>) {
     }
 }
 
+/// Reports a failure after which no request can succeed, also if standard error is not a terminal.
+pub fn announce(topic: Topic, message: fmt::Arguments<'_>) {
+    if log::log_enabled!(Level::Error) {
+        log::error!(target: topic.name(), "{message}");
+    } else if OUTPUT.get().is_some_and(|output| !output.wish.hushed) {
+        write_first(message);
+    }
+}
+
 /// Writes the first hint of a process, if standard error is a terminal and no variable disables messages.
 pub fn hint(message: fmt::Arguments<'_>) {
+    if reports() {
+        write_first(message);
+    }
+}
+
+/// Writes the first line that no variable requests, to standard error.
+fn write_first(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
-    if reports() && !REPORTED.swap(true, Ordering::Relaxed) {
+    if !REPORTED.swap(true, Ordering::Relaxed) {
         output.write(0, Level::Error, None, message);
     }
 }

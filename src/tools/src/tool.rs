@@ -95,6 +95,8 @@ pub struct Found {
     pub library: Library,
     /// Reason why the loader does not find the library for programs; `None` if it does.
     pub missed: Option<String>,
+    /// Set if programs find a library that is not libdat.
+    pub foreign: bool,
 }
 
 impl Common {
@@ -149,24 +151,24 @@ fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     if let Some(api) = api.filter(|api| *api != own) {
         return Err(anyhow!("{}: it is a library of uDAPL {own}, not {api}", file.display()));
     }
-    Ok(Found { library, missed: None })
+    Ok(Found { library, missed: None, foreign: false })
 }
 
 /// Loads a version's library as programs do, or else the library next to this tool.
 fn find(api: Api) -> anyhow::Result<Found> {
     let error = match Library::find(api) {
-        Ok(library) => return Ok(Found { library, missed: None }),
+        Ok(library) => return Ok(Found { library, missed: None, foreign: !library.is_libdat() }),
         Err(error) => error,
     };
     let Some(missed) = error.absent().map(str::to_owned) else { return Err(error.into()) };
     match beside_this_tool(api).and_then(|file| Library::open(&file).ok()) {
-        Some(library) => Ok(Found { library, missed: Some(missed) }),
+        Some(library) => Ok(Found { library, missed: Some(missed), foreign: false }),
         None => Err(Absent(error).into()),
     }
 }
 
 /// Returns the library in ../lib, relative to this tool, or in its subdirectory for this architecture.
-fn beside_this_tool(api: Api) -> Option<PathBuf> {
+pub fn beside_this_tool(api: Api) -> Option<PathBuf> {
     let tool = own_file().ok()?;
     let lib = tool.parent()?.parent()?.join("lib");
     let machine = lib.join(format!("{}-linux-gnu", std::env::consts::ARCH));

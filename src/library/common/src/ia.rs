@@ -122,12 +122,16 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     };
     let snapshot = A::statics().registry.snapshot(request.name);
     let name = request.name.to_string_lossy();
+    let entries = || format!("this library has entries for: {}", snapshot.shown());
     let hint = match (&snapshot.bad_line, missing, snapshot.nearest(&name)) {
         // A list of other names would hide the line to repair.
         (Some((origin, bad)), ..) => format!("{origin} may be its line: {}", bad.fault),
         (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
         (None, Missing::Name, None) => format!("there are: {}", snapshot.shown()),
-        _ => format!("this library has entries for: {}", snapshot.shown()),
+        (None, Missing::Minor, _) => snapshot.entry.as_ref().map_or_else(entries, |(origin, own)| {
+            format!("{origin} is for {}.{}: write u{}.{}", own.major, own.minor, request.major, request.minor)
+        }),
+        _ => entries(),
     };
     let topic = if snapshot.bad_line.is_some() { Topic::IgnoredLine } else { Topic::NoEntry };
     let (major, minor) = (request.major, request.minor);

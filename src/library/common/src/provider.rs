@@ -43,13 +43,13 @@ impl<A: Api> Backend for Providers<A> {
         // The loop below logs malformed lines as warnings.
         let found = find(&Places::of_this_process(), A::VERSION, &mut |step| match step {
             Step::Line(_, LineUse::Bad(_)) => {}
-            Step::Unlisted(_) => log::warn!("{step}"),
+            Step::Unlisted(_) | Step::Line(_, LineUse::OldVersion(..)) => log::warn!("{step}"),
             _ => log::debug!("{step}"),
         });
         if let Some((path, error)) = &found.failure {
             let text = format!("{}: cannot be read, so there are no interface adapters: {error}", path.display());
             let reason = Topic::UnreadableConfiguration.error(error, text);
-            diagnostics::report(reason.topic, format_args!("{reason}"));
+            diagnostics::announce(reason.topic, format_args!("{reason}"));
         }
         if let Some((origin, excess)) = &found.excess {
             diagnostics::report(

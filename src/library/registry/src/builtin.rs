@@ -2,8 +2,12 @@
 //!
 //! * `shm`, which connects processes of one host.
 //! * `verbs-<interface>` for each network interface of an RDMA device.
-//! * `tcp` for the interface of the default route, listed only if its library is installed.
-//! * `tcp-<interface>` for each network interface, not listed, because a host can have many.
+//! * `tcp` for the interface of the default route.
+//! * `tcp-<interface>` for each network interface.
+//!
+//! Programs open the first name of the list that works, or compare the networks of all names. So the list has a name
+//! that the user did not write only if it belongs to an RDMA device: `shm` works on every host but connects no two,
+//! and TCP would silently replace the network that the program has without uDAPL.
 //!
 //! Devices are read from sysfs, and interfaces from /proc, so nothing has to be loaded. A transport has one provider
 //! library per major version of uDAPL: `libdapl<transport>.so.<major>`.
@@ -21,13 +25,24 @@ use host::{net, sysfs};
 use crate::entry::{Api, Entry, Interface, NAME_MAX, Version};
 use crate::loader::beside;
 
+/// The condition under which the list of providers contains a built-in entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// No entry of a file is for the version, or the user requests the built-in entries.
+    ByDefault,
+    /// The user requests the built-in entries.
+    OnRequest,
+    /// Never, because a host can have many of these entries, or their library is not installed.
+    Never,
+}
+
 /// A built-in entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltIn {
     /// The entry.
     pub entry: Entry,
-    /// `true` if the list of providers contains the entry.
-    pub listed: bool,
+    /// The condition under which it is listed.
+    pub listed: Listed,
 }
 
 /// Returns the built-in entries for a version, in the order of the list above. RDMA interfaces are in the order of
@@ -65,12 +80,14 @@ pub fn entries(
         let interface = interface.as_bytes();
         ("tcp", [b"tcp-", interface].concat(), [b"tcp ", interface].concat())
     });
-    let certain = shm.chain(verbs).filter_map(entry).map(|entry| BuiltIn { entry, listed: true });
+    let all = |listed: Listed| move |entry: Entry| BuiltIn { entry, listed };
     let is_installed =
         |entry: &Entry| own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))));
-    let tcp = entry(tcp).map(|entry| BuiltIn { listed: is_installed(&entry), entry });
-    let others = others.filter_map(entry).map(|entry| BuiltIn { entry, listed: false });
-    certain.chain(tcp).chain(others).collect()
+    let shm = shm.filter_map(entry).map(all(Listed::OnRequest));
+    let verbs = verbs.filter_map(entry).map(all(Listed::ByDefault));
+    let tcp = entry(tcp)
+        .map(|entry| BuiltIn { listed: if is_installed(&entry) { Listed::OnRequest } else { Listed::Never }, entry });
+    shm.chain(verbs).chain(tcp).chain(others.filter_map(entry).map(all(Listed::Never))).collect()
 }
 
 /// Returns the network interfaces of the RDMA devices, without duplicates.

@@ -164,13 +164,15 @@ pub enum RemoveError {
 const MAX_NAMES: usize = 100;
 const MAX_SHOWN: usize = 20;
 
-/// The registry's data about a missing name.
+/// The registry's data about a request that no entry serves.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The first 100 names that can be opened, in order, without duplicates.
     pub names: Vec<String>,
     /// A bad line with the requested name.
     pub bad_line: Option<(Origin, BadLine)>,
+    /// An entry of the requested name and major version.
+    pub entry: Option<(Origin, Identity)>,
 }
 
 impl Snapshot {
@@ -248,15 +250,18 @@ impl<B: Backend> Registry<B> {
         Ok(f(listed.len(), &mut listed.into_iter()))
     }
 
-    /// Returns what the registry knows about a missing name.
+    /// Returns what the registry knows about a request that no entry serves.
     pub fn snapshot(&self, name: &CStr) -> Snapshot {
         let mut guard = self.lock();
         let state = guard.get();
         let mut seen = HashSet::new();
-        let names = state.identities().map(|identity| &identity.name).filter(|name| seen.insert(*name));
+        let all = state.in_order();
+        let names = all.iter().map(|adapter| &adapter.identity.name).filter(|name| seen.insert(*name));
         let names = names.take(MAX_NAMES).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
-        Snapshot { names, bad_line }
+        let entry = all.iter().find(|adapter| *adapter.identity.name == *name);
+        let entry = entry.and_then(|own| Some((own.entries.front()?.0.clone(), own.identity.clone())));
+        Snapshot { names, bad_line, entry }
     }
 
     /// Registers a table (uDAPL, dat_registry_add_provider(3DAT)).

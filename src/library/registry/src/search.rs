@@ -9,7 +9,8 @@
 //! `/etc` without lines for this major version, which packages of uDAPL 2.0 install, is skipped.
 //!
 //! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A
-//! `nondefault` line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names.
+//! `nondefault` line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names. [`Listed`] is the
+//! condition under which a built-in entry is listed.
 //!
 //! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count.
 
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 use host::{environment, memory, net, sysfs};
 
-use crate::builtin::{self, BuiltIn};
+use crate::builtin::{self, BuiltIn, Listed};
 use crate::conf::{self, BadLine, Line};
 use crate::entry::{Entry, Identity, Interface, Origin, Version};
 use crate::file;
@@ -139,7 +140,16 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
+    /// Returns the usable entries, the listed ones first.
+    pub fn usable(&self) -> impl Iterator<Item = (&Origin, &Entry)> + Clone {
+        let listed = self.entries.iter().map(|(origin, entry)| (origin, entry));
+        listed.chain(self.unlisted.iter().map(|entry| (&Origin::BuiltIn, entry)))
+    }
+
     fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
+        // A variable that names a file leaves no built-in entry.
+        let asked = places.override_file.is_some();
+        let listed_by_default = asked || !self.entries.iter().any(|(_, own)| own.api.minor >= version.minor);
         let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());
         let of_entries = self.entries.iter().map(|(_, own)| own.name.as_c_str());
         let of_bad = self.bad.iter().filter_map(|(_, bad)| bad.name.as_deref());
@@ -147,18 +157,27 @@ impl Found {
         let (mut listed, mut unlisted) = (Vec::new(), Vec::new());
         let mut unread = |error: &io::Error| tell(Step::Unlisted(error));
         let built_in = builtin::entries(version, &places.sysfs, &places.proc, places.own.as_deref(), &mut unread);
-        for BuiltIn { entry, listed: is_listed } in built_in {
+        for BuiltIn { entry, listed: when } in built_in {
             let off = self.switched_off.contains(&entry.name);
-            if none || off {
-                // Unlisted entries are too many to report.
-                if is_listed || off {
-                    tell(Step::Line(&Origin::BuiltIn, LineUse::NonDefault(&entry)));
+            let is_listed = match when {
+                Listed::ByDefault => listed_by_default,
+                Listed::OnRequest => asked,
+                Listed::Never => false,
+            };
+            // The entries that are never listed are too many to report.
+            let mut tell = |line| {
+                if off || when != Listed::Never {
+                    tell(Step::Line(&Origin::BuiltIn, line));
                 }
+            };
+            if none || off {
+                tell(LineUse::NonDefault(&entry));
             } else if !named.contains(entry.name.as_c_str()) {
                 if is_listed {
-                    tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
+                    tell(LineUse::Entry(&entry));
                     listed.push((Origin::BuiltIn, entry));
                 } else {
+                    tell(LineUse::Unlisted(&entry));
                     unlisted.push(entry);
                 }
             }
@@ -241,7 +260,9 @@ impl Found {
         match seen.entry(entry.identity()) {
             hash_map::Entry::Vacant(place) => {
                 place.insert(self.entries.len());
-                tell(Step::Line(&origin, LineUse::Entry(&entry)));
+                let is_old = entry.api.minor < version.minor;
+                let line = if is_old { LineUse::OldVersion(&entry, version) } else { LineUse::Entry(&entry) };
+                tell(Step::Line(&origin, line));
                 self.entries.push((origin, entry));
             }
             // From 2.0 on, an entry replaces an earlier one whose library cannot be used.

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use crate::conf::BadLine;
-use crate::entry::{Api, Entry, Origin, text};
+use crate::entry::{Api, Entry, Origin, Version, text};
 
 /// A step of the search.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ pub enum Step<'a> {
 pub enum LineUse<'a> {
     /// The entry can be opened.
     Entry(&'a Entry),
+    /// The built-in entry can be opened, but is not listed.
+    Unlisted(&'a Entry),
+    /// The entry is for a lower minor version than this version of the programs.
+    OldVersion(&'a Entry, Version),
     /// The entry is for the kernel-level interface.
     Kernel(&'a Entry),
     /// A nondefault entry, or a built-in entry that a line switches off.
@@ -70,6 +74,18 @@ impl fmt::Display for LineUse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (entry, why) = match self {
             LineUse::Entry(entry) => return write!(f, "{} by {}", text(&entry.name), text(&entry.library)),
+            LineUse::Unlisted(entry) => {
+                return write!(f, "{} by {}, not listed", text(&entry.name), text(&entry.library));
+            }
+            LineUse::OldVersion(entry, of) => {
+                let Api { major, minor, .. } = entry.api;
+                let name = text(&entry.name);
+                return write!(
+                    f,
+                    "{name} is for version {major}.{minor}; for programs of {0}.{1}, write u{0}.{1}",
+                    of.major, of.minor
+                );
+            }
             LineUse::StandIn(entry) => {
                 let (name, library) = (text(&entry.name), text(&entry.library));
                 return write!(

@@ -119,7 +119,14 @@ impl Library {
         file_of(self.calls.common.dat_strerror as usize)
     }
 
-    /// Returns the adapters that programs of the library's version can open, in order.
+    /// Returns whether this is libdat and not the library of another vendor. Only libdat's messages name a tool.
+    pub fn is_libdat(self) -> bool {
+        const TOOL: &[u8] = b"dat-info --explain";
+        let bytes = self.path().and_then(|path| std::fs::read(path).ok());
+        bytes.is_none_or(|bytes| bytes.windows(TOOL.len()).any(|some| some == TOOL))
+    }
+
+    /// Returns the adapters that the library lists for programs of its version, in order.
     pub fn adapters(self) -> Result<Vec<Adapter>> {
         const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
             ia_name: [0; DAT_NAME_MAX_LENGTH],

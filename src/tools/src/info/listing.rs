@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use dat::{Adapter, Request};
-use dat_registry::search::{Found, Places, find};
+use dat_registry::search::Found;
 use dat_registry::step::LineUse;
 use dat_registry::{Entry, Origin};
 use host::net::Interfaces;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::devices::{self, Port};
 use super::probe::{Probe, finish, start};
-use super::{hidden, load, shown, version, words};
+use super::{Loaded, hidden, load, outdated, shown, words};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::{Common, Outcome};
 
@@ -25,6 +25,8 @@ struct Listed {
     thread_safe: bool,
     /// File and line of the entry, or that the adapter is built in.
     from: String,
+    /// `false` if programs can open the adapter, but do not see it in the list.
+    listed: bool,
     /// File of the library, or its name in the entry if the adapter does not open.
     library: String,
     device: Option<String>,
@@ -62,7 +64,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     // By place: both versions read the same lines.
     let mut ignored = BTreeMap::new();
     for loaded in load(common) {
-        let (own, adapters) = match loaded {
+        let Loaded { own, adapters, listed, found } = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
                 // The other lines list the searched places.
@@ -72,9 +74,9 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
             }
         };
         let library = own.library;
-        let found = find(&Places::of_library(library.path()), version(library.api()), &mut |_| {});
         let probed = probe_all(&adapters, common.library.as_deref()).into_iter();
         let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
+        let rows = rows.enumerate().map(|(at, row)| Listed { listed: at < listed, ..row });
         listing.adapters.extend(rows);
         listing.libraries.push(library.path().map(|file| file.to_string_lossy().into_owned()));
         listing.hints.extend(hidden(&own));
@@ -107,9 +109,9 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     all
 }
 
-/// Returns the entry of a listed adapter. Returns `None` if this registry lacks it, because the library's rules differ.
-pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
-    found.entries.iter().find(|(_, entry)| {
+/// Returns the entry of an adapter. Returns `None` if this registry lacks it, because the library's rules differ.
+pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<(&'a Origin, &'a Entry)> {
+    found.usable().find(|(_, entry)| {
         entry.name == adapter.name
             && (entry.api.major, entry.api.minor) == adapter.request.version
             && entry.thread_safe == adapter.request.thread_safe
@@ -119,7 +121,7 @@ pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, 
 fn row(
     adapter: &Adapter,
     probe: Probe,
-    entry: Option<&(Origin, Entry)>,
+    entry: Option<(&Origin, &Entry)>,
     ports: &[Port],
     interfaces: &[(String, IpAddr)],
 ) -> Listed {
@@ -130,8 +132,8 @@ fn row(
     });
     let Request { version: (major, minor), thread_safe } = adapter.request;
     let last = probe.errors().next_back().map(|message| message.text.clone());
-    let why = probe.answer.as_ref().err().map(|why| last.unwrap_or(why.clone()));
-    let opened = probe.answer.ok();
+    let why = probe.answer.as_ref().err().map(|why| last.unwrap_or(why.clone())).or_else(|| outdated(adapter.request));
+    let opened = probe.answer.ok().filter(|_| why.is_none());
     let address = opened.as_ref().and_then(|opened| opened.address);
     let port = address.and_then(|address| devices::with_address(ports, interfaces, address));
     let state = if opened.is_some() { "ready" } else { "does not open" };
@@ -140,6 +142,7 @@ fn row(
         version: format!("{major}.{minor}"),
         thread_safe,
         from,
+        listed: true,
         library: opened.and_then(|opened| opened.library).unwrap_or(named),
         device: port.map(|port| port.device.clone()),
         port: port.map(|port| port.number),
@@ -166,7 +169,7 @@ fn show(Listing { adapters: rows, missing, hints, ignored, .. }: &Listing, all: 
             or_dash(row.port.map(|port| port.to_string())),
             row.state.clone(),
             or_dash(row.address.map(|address| address.to_string())),
-            shown(&row.from),
+            shown(&row.from) + if row.listed { "" } else { ", not listed" },
             shown(&row.library),
         ]
     };

@@ -21,11 +21,13 @@ use std::os::unix::ffi::OsStringExt;
 use anyhow::{Context, bail};
 use dat::{Adapter, Api, Request};
 use dat_registry::Version;
+use dat_registry::search::{self, Places};
+use dat_registry::step::{LineUse, Step};
 use serde_json::json;
 
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Common, Found, Outcome, Tool};
+use crate::tool::{Common, Found, Outcome, Tool, beside_this_tool};
 use attributes::Group;
 
 /// The output of `--licences`, which thus needs no file.
@@ -126,18 +128,54 @@ fn version(api: Api) -> Version {
     Version { major, minor }
 }
 
-fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
-    let list = |found: Found| {
-        let adapters = found.library.adapters().context("cannot list the interface adapters")?;
-        Ok((found, adapters))
+/// A library and its adapters.
+struct Loaded {
+    own: Found,
+    /// The listed adapters, then built-in ones that programs can open, but do not see in the list.
+    adapters: Vec<Adapter>,
+    /// Number of listed adapters.
+    listed: usize,
+    /// The entries by the rules of this tool's registry.
+    found: search::Found,
+}
+
+fn load(common: &Common) -> Vec<anyhow::Result<Loaded>> {
+    let list = |own: Found| {
+        let mut adapters = own.library.adapters().context("cannot list the interface adapters")?;
+        let listed = adapters.len();
+        let is_libdat = own.library.is_libdat();
+        let found = search::find(&Places::of_library(own.library.path()), version(own.library.api()), &mut |step| {
+            if let Step::Line(_, LineUse::Unlisted(entry)) = step {
+                let request = Request { version: (entry.api.major, entry.api.minor), thread_safe: entry.thread_safe };
+                adapters.extend(is_libdat.then(|| Adapter { name: entry.name.clone(), request }));
+            }
+        });
+        Ok(Loaded { own, adapters, listed, found })
     };
     common.libraries().into_iter().map(|found| found.and_then(list)).collect()
 }
 
-/// Returns a hint if programs do not find a library that is installed with this tool.
+/// Returns a hint if programs do not find a library that is installed with this tool, or load one that is not libdat.
 fn hidden(found: &Found) -> Option<String> {
+    let (library, api) = (found.library.path()?, found.library.api());
+    if found.foreign {
+        let installed = beside_this_tool(api);
+        let directory = installed.as_ref().and_then(|file| file.parent());
+        let directory = directory.map_or("the directory of libdat".to_owned(), |path| path.display().to_string());
+        let library = library.display();
+        return Some(format!(
+            "Programs of uDAPL {api} load {library}, which is not libdat: put {directory} first in LD_LIBRARY_PATH."
+        ));
+    }
     found.missed.as_ref()?;
-    let directory = found.library.path()?.parent()?.to_owned();
-    let own = found.library.api().library();
-    Some(format!("Programs do not find {own}: add {} to LD_LIBRARY_PATH, or see ldconfig(8).", directory.display()))
+    let (own, directory) = (api.library(), library.parent()?.display());
+    Some(format!("Programs do not find {own}: add {directory} to LD_LIBRARY_PATH, or see ldconfig(8)."))
+}
+
+/// Returns the fault of an entry for a lower minor version than programs of the interface request.
+fn outdated(request: Request) -> Option<String> {
+    let api = Api::ALL.into_iter().find(|api| api.version().0 == request.version.0)?;
+    let (major, minor) = request.version;
+    let fault = || format!("its line is for uDAPL {major}.{minor}; for programs of {api}, write u{api}");
+    (minor < api.version().1).then(fault)
 }

@@ -94,7 +94,9 @@ pub fn finish(started: anyhow::Result<Child>) -> Probe {
             _ => format!("the process that opened it ended with {}", output.status),
         })
     });
-    Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(Message::of).collect() }
+    // The C library writes its last line after the cause.
+    let lines = printed.into_iter().chain(errors.lines()).filter(|line| !line.starts_with("DAT Registry: Stopped"));
+    Probe { answer, messages: lines.map(Message::of).collect() }
 }
 
 /// Returns the command of the other process, whose libraries log errors and warnings to standard error.

@@ -16,8 +16,9 @@ fn all(root: &Path) -> Vec<BuiltIn> {
     entries(VERSION, root, &root.join("proc"), Some(&own), &mut |_| {})
 }
 
+/// Returns the entries that are listed on request.
 fn listed(root: &Path) -> Vec<Entry> {
-    all(root).into_iter().filter(|one| one.listed).map(|one| one.entry).collect()
+    all(root).into_iter().filter(|one| one.listed != Listed::Never).map(|one| one.entry).collect()
 }
 
 fn names(root: &Path) -> Vec<String> {
@@ -86,6 +87,9 @@ fn lists_tcp_if_its_library_is_installed() {
     assert_eq!(names(root.path()), ["shm", "verbs-eth0"], "it is for another version");
     put(root.path(), "libdapltcp.so.1", "");
     assert_eq!(names(root.path()), ["shm", "verbs-eth0", "tcp"]);
+    let conditions: Vec<_> = all(root.path()).iter().map(|one| one.listed).collect();
+    use Listed::{ByDefault, Never, OnRequest};
+    assert_eq!(conditions, [OnRequest, ByDefault, OnRequest, Never, Never]);
 }
 
 #[test]
@@ -99,7 +103,12 @@ fn has_unlisted_tcp_entry_per_interface() {
     let shown: Vec<_> = shown.collect();
     assert_eq!(
         shown,
-        [("shm", "", true), ("tcp", "tcp", false), ("tcp-lo", "tcp lo", false), ("tcp-eth0", "tcp eth0", false)]
+        [
+            ("shm", "", Listed::OnRequest),
+            ("tcp", "tcp", Listed::Never),
+            ("tcp-lo", "tcp lo", Listed::Never),
+            ("tcp-eth0", "tcp eth0", Listed::Never)
+        ]
     );
     assert_eq!(all[3].entry.library.as_c_str(), c"libdapltcp.so.1");
 }

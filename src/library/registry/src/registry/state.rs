@@ -114,22 +114,18 @@ impl<B: Backend> Entries<B> {
         &mut named[last]
     }
 
-    /// Returns the listed adapters in order of creation.
-    fn in_order(&self) -> Vec<&Adapter<B>> {
-        let is_listed = |adapter: &&Adapter<B>| !adapter.unlisted || adapter.table.is_some();
-        let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().filter(is_listed).collect();
+    /// Returns the adapters in order of creation, also those that are not listed.
+    pub(super) fn in_order(&self) -> Vec<&Adapter<B>> {
+        let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().collect();
         all.sort_unstable_by_key(|adapter| adapter.serial);
         all
-    }
-
-    pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
-        self.in_order().into_iter().map(|adapter| &adapter.identity)
     }
 
     /// Returns the listed identities: entries of the file, then its entries for other versions, built-in entries, and
     /// providers without entries. The order matters, because some programs load the library of a name's first entry.
     pub(super) fn listed(&self) -> Vec<&Identity> {
         let mut listed = self.in_order();
+        listed.retain(|adapter| !adapter.unlisted || adapter.table.is_some());
         let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
         let others = listed.split_off(listed.iter().position(|adapter| !of_file(adapter)).unwrap_or(listed.len()));
         let own = listed.into_iter().map(|adapter| &adapter.identity);

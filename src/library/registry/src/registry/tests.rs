@@ -267,7 +267,8 @@ fn reports_missing_name() {
 
 #[test]
 fn suggests_similar_name() {
-    let names = |names: &[&str]| Snapshot { names: names.iter().map(ToString::to_string).collect(), bad_line: None };
+    let names =
+        |names: &[&str]| Snapshot { names: names.iter().map(ToString::to_string).collect(), ..Snapshot::default() };
     let snapshot = names(&["shm", "verbs-eth0", "verbs-eth1", "OpenIB-cma"]);
     assert_eq!(snapshot.nearest("shn"), Some("shm"));
     assert_eq!(snapshot.nearest("SHM"), Some("shm"));
@@ -569,4 +570,9 @@ fn unlisted_entry_can_be_opened() {
     entries.remove(&chosen);
     assert_eq!(names(&entries), ["shm"]);
     assert!(entries.select(&request).is_ok());
+    let registry = registry(&[]);
+    *registry.state.lock().unwrap() = Some(entries);
+    let snapshot = registry.snapshot(c"shm");
+    assert_eq!(snapshot.names, ["shm", "tcp-lo"], "the names that can be opened");
+    assert_eq!(snapshot.entry.unwrap().1.minor, 2);
 }

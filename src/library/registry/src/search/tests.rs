@@ -41,6 +41,10 @@ fn names(found: &Found) -> Vec<&str> {
     found.entries.iter().map(|(_, entry)| entry.name.to_str().unwrap()).collect()
 }
 
+fn unlisted(found: &Found) -> Vec<&str> {
+    found.unlisted.iter().map(|entry| entry.name.to_str().unwrap()).collect()
+}
+
 fn own(found: &Found) -> Vec<&str> {
     let of_file = found.entries.iter().filter(|(origin, _)| *origin != Origin::BuiltIn);
     of_file.map(|(_, entry)| entry.name.to_str().unwrap()).collect()
@@ -51,7 +55,7 @@ fn uses_first_existing_file() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     fs::create_dir(root.path().join("rdma")).unwrap();
-    assert_eq!(names(&search(&places, VERSION)), ["shm"]);
+    assert_eq!(unlisted(&search(&places, VERSION)), ["shm", "tcp"]);
     fs::write(&places.files[1], line("second")).unwrap();
     assert_eq!(own(&search(&places, VERSION)), ["second"]);
     fs::write(&places.files[0], line("first")).unwrap();
@@ -61,16 +65,17 @@ fn uses_first_existing_file() {
 }
 
 #[test]
-fn built_in_entries_follow_entries_of_file() {
+fn entries_of_file_replace_or_disable_built_in_entries() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
+    // The names, with a mark for built-in entries, of which tcp is left out.
     let all = |places: &Places, text: &str| {
         fs::write(&places.files[0], text).unwrap();
         let found = search(places, VERSION);
-        let shown = |(origin, entry): &(Origin, Entry)| {
-            format!("{}{}", entry.name.to_str().unwrap(), if *origin == Origin::BuiltIn { "*" } else { "" })
-        };
-        found.entries.iter().map(shown).collect::<Vec<_>>()
+        let listed = found.entries.iter().map(|(origin, entry)| (*origin == Origin::BuiltIn, entry));
+        let all = listed.chain(found.unlisted.iter().map(|entry| (true, entry)));
+        let shown = all.map(|(mark, entry)| format!("{}{}", entry.name.to_str().unwrap(), if mark { "*" } else { "" }));
+        shown.filter(|name| name != "tcp*").collect::<Vec<_>>()
     };
     assert_eq!(all(&places, ""), ["shm*"]);
     assert_eq!(all(&places, &line("mine")), ["mine", "shm*"]);
@@ -88,7 +93,7 @@ fn built_in_entries_follow_entries_of_file() {
 }
 
 #[test]
-fn lists_only_one_tcp_entry() {
+fn lists_built_in_entries_only_on_request() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
     fs::create_dir_all(places.proc.join("thread-self/net")).unwrap();
@@ -96,21 +101,34 @@ fn lists_only_one_tcp_entry() {
     let all = |places: &Places, text: &str| {
         fs::write(&places.files[0], text).unwrap();
         let found = search(places, VERSION);
-        let unlisted: Vec<_> = found.unlisted.iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect();
-        (names(&found).join(" "), unlisted.join(" "))
+        (names(&found).join(" "), unlisted(&found).join(" "))
     };
     let both = |listed: &str, unlisted: &str| (listed.to_owned(), unlisted.to_owned());
-    assert_eq!(all(&places, ""), both("shm", "tcp tcp-lo tcp-eth0"), "without the library");
+    let builtin = |places: &Places| Places { override_file: Some(ALL_BUILT_IN.into()), ..places.clone() };
+    assert_eq!(all(&builtin(&places), ""), both("shm", "tcp tcp-lo tcp-eth0"), "without the library");
     places.own = Some(root.path().join("libdat.so.1"));
-    assert_eq!(all(&places, ""), both("shm", "tcp tcp-lo tcp-eth0"));
+    assert_eq!(all(&builtin(&places), ""), both("shm", "tcp tcp-lo tcp-eth0"));
     fs::write(root.path().join("libdapltcp.so.1"), "").unwrap();
-    assert_eq!(all(&places, ""), both("shm tcp", "tcp-lo tcp-eth0"));
-    assert_eq!(all(&places, &line("tcp-lo")), both("tcp-lo shm tcp", "tcp-eth0"), "a line wins");
-    assert_eq!(all(&places, "tcp-lo u1.2 no\n"), both("shm tcp", "tcp-eth0"), "a line with a mistake too");
+    assert_eq!(all(&builtin(&places), ""), both("shm tcp", "tcp-lo tcp-eth0"));
+    assert_eq!(all(&places, ""), both("", "shm tcp tcp-lo tcp-eth0"));
+    assert_eq!(all(&places, &line("tcp-lo")), both("tcp-lo", "shm tcp tcp-eth0"), "a line wins");
+    assert_eq!(all(&places, "tcp-lo u1.2 no\n"), both("", "shm tcp tcp-eth0"), "a line with a mistake too");
     let off = |name| line(name).replace(" default", " nondefault");
-    assert_eq!(all(&places, &off("tcp")), both("shm", "tcp-lo tcp-eth0"));
-    assert_eq!(all(&places, &off("tcp-eth0")), both("shm tcp", "tcp-lo"));
+    assert_eq!(all(&places, &off("tcp")), both("", "shm tcp-lo tcp-eth0"));
+    assert_eq!(all(&places, &off("tcp-eth0")), both("", "shm tcp tcp-lo"));
     assert_eq!(all(&places, &off(ALL_BUILT_IN)), both("", ""));
+    let port = places.sysfs.join("class/infiniband/rxe0/ports/1/gid_attrs/ndevs");
+    fs::create_dir_all(&port).unwrap();
+    fs::write(port.join("0"), "eth0").unwrap();
+    let others = "tcp tcp-lo tcp-eth0";
+    assert_eq!(all(&places, ""), both("verbs-eth0", &format!("shm {others}")), "an RDMA device");
+    assert_eq!(all(&places, "a u1.2 no\n"), both("verbs-eth0", &format!("shm {others}")), "no entry");
+    assert_eq!(all(&places, &off("a")), both("verbs-eth0", &format!("shm {others}")), "a nondefault line");
+    assert_eq!(all(&places, &line("mine")), both("mine", &format!("shm verbs-eth0 {others}")));
+    let old = line("mine").replace("u1.2", "u1.1");
+    assert_eq!(all(&places, &old), both("mine verbs-eth0", &format!("shm {others}")), "no entry for 1.2");
+    assert_eq!(all(&places, &off("verbs-eth0")), both("", &format!("shm {others}")));
+    assert_eq!(all(&builtin(&places), ""), both("shm verbs-eth0 tcp", "tcp-lo tcp-eth0"));
     places.override_file = Some(places.files[0].clone());
     assert_eq!(all(&places, &line("mine")), both("mine", ""), "the override file is used as it is");
 }
@@ -122,7 +140,7 @@ fn skips_file_with_only_comments() {
     fs::create_dir(root.path().join("rdma")).unwrap();
     let comments = "# adapters\n\n#a u1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\n";
     fs::write(&places.files[0], comments).unwrap();
-    assert_eq!(names(&search(&places, VERSION)), ["shm"]);
+    assert_eq!(unlisted(&search(&places, VERSION)), ["shm", "tcp"]);
     fs::write(&places.files[1], line("second")).unwrap();
     assert_eq!(own(&search(&places, VERSION)), ["second"]);
     // A line counts even if it is nondefault or bad.
@@ -143,13 +161,13 @@ fn skips_file_for_another_version() {
     let foreign = "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
     fs::write(&places.files[0], foreign).unwrap();
     let found = search(&places, VERSION);
-    assert_eq!(names(&found), ["shm"]);
+    assert_eq!(unlisted(&found), ["shm", "tcp"]);
     assert_eq!(found.other_versions.len(), 1);
     fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
     assert_eq!(own(&search(&places, VERSION)), ["mine"]);
     assert_eq!(own(&search(&places, OTHER)), ["ofa-v2-ib0"]);
     fs::write(&places.files[0], line("mine")).unwrap();
-    assert_eq!(names(&search(&places, OTHER)), ["shm"]);
+    assert_eq!(unlisted(&search(&places, OTHER)), ["shm", "tcp"]);
     // The override file is not skipped.
     fs::write(&places.files[0], foreign).unwrap();
     places.override_file = Some(places.files[0].clone());
@@ -169,7 +187,7 @@ fn reports_each_step() {
             "no file is used: the built-in entries are the configuration",
             &format!("built-in entries are missing: sys/class/infiniband: {missing}"),
             &format!("built-in entries are missing: proc/thread-self/net/dev: {missing}"),
-            "built-in entry: shm by libdaplshm.so.1",
+            "built-in entry: shm by libdaplshm.so.1, not listed",
         ]
     );
     fs::create_dir(root.path().join("rdma")).unwrap();
@@ -195,7 +213,7 @@ fn reports_each_step() {
             "rdma/dat.conf: is the configuration",
             &format!("built-in entries are missing: sys/class/infiniband: {missing}"),
             &format!("built-in entries are missing: proc/thread-self/net/dev: {missing}"),
-            "built-in entry: shm by libdaplshm.so.1",
+            "built-in entry: shm by libdaplshm.so.1, not listed",
         ]
     );
 }
@@ -304,7 +322,7 @@ fn reads_file_of_a_distribution() {
     let found = search(&places, OTHER);
     assert_eq!((own(&found).len(), found.bad.len()), (count, 0));
     assert_eq!(found.entries[0].1.instance_data.as_c_str(), c"ib0 0");
-    assert_eq!(names(&search(&places, VERSION)), ["shm"], "it is not meant for this version");
+    assert!(names(&search(&places, VERSION)).is_empty(), "it is not meant for this version");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rustix::process::geteuid;
 use super::rdma::Host;
 use super::step::{Chapter, Step};
 use crate::info::probe::{Message, Probe};
-use crate::info::words;
+use crate::info::{outdated, words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -32,7 +32,7 @@ pub fn kind(library: &Path) -> Kind {
     let begins = |with: &str| names.iter().any(|name| name.starts_with(with));
     match () {
         () if begins("libdaplshm.") => Kind::Shm,
-        () if ["libdaplverbs.", "libdaplcma.", "libdaplscm."].into_iter().any(begins) => Kind::Verbs,
+        () if ["libdaplverbs.", "libdaplcma.", "libdaplscm.", "libdaplo"].into_iter().any(begins) => Kind::Verbs,
         () if begins("libdapltcp.") => Kind::Tcp,
         () => Kind::Other,
     }
@@ -64,6 +64,10 @@ impl Subject<'_> {
         if let Some((origin, entry)) = entry {
             steps.push(Step::ok(match origin {
                 Origin::Line(..) => format!("the entry of this name: {origin}"),
+                Origin::BuiltIn if self.found.unlisted.contains(entry) => {
+                    "the entry of this name is built in, and is not listed for programs that search for an adapter"
+                        .to_owned()
+                }
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
             // Such a message already names the library.
@@ -89,10 +93,7 @@ impl Subject<'_> {
             Err(_) => {}
         }
         let api = self.library.api();
-        if self.request.version.1 < api.version().1 {
-            let text = format!("a program of version {api} does not get it: its line is for {}", self.request);
-            steps.push(Step::note(text));
-        }
+        steps.extend(outdated(self.request).map(|fault| Step::wrong(fault).see(Topic::IgnoredLine)));
         let request = if self.shares { self.request.to_string() } else { api.to_string() };
         Chapter { title: format!("dat_ia_open \"{}\", version {request}", words(self.name)), steps }
     }
@@ -101,11 +102,10 @@ impl Subject<'_> {
     fn entry(&self) -> Option<(&Origin, &Entry)> {
         let Request { version: (major, minor), thread_safe } = self.request;
         let request = registry::Request { name: self.name, major, minor, thread_safe };
-        let unlisted = self.found.unlisted.iter().map(|entry| (&Origin::BuiltIn, entry));
-        let entries = self.found.entries.iter().map(|(origin, entry)| (origin, entry)).chain(unlisted);
+        let mut entries = self.found.usable();
         let identities: Vec<Identity> = entries.clone().map(|(_, entry)| entry.identity()).collect();
         let chosen = select(&request, identities.iter()).ok()?;
-        entries.into_iter().find(|(_, entry)| entry.identity() == *chosen)
+        entries.find(|(_, entry)| entry.identity() == *chosen)
     }
 
     /// Returns the library file of an entry: next to the library of programs, at a path, or where the loader found it.

@@ -49,7 +49,7 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
     steps.extend(found.excess.iter().map(|(origin, excess)| {
         Step::wrong(format!("{origin}: {excess}: this line and all that follow are ignored")).see(Topic::IgnoredLine)
     }));
-    if let Some(file) = file.as_deref().filter(|_| found.entries.is_empty()) {
+    if let Some(file) = file.as_deref().filter(|_| found.usable().next().is_none()) {
         let file = file.display();
         let text = format!("{file}: none of its lines defines an adapter for uDAPL {api}, and no other file is used");
         steps.push(Step::wrong_if(!gives, text).see(Topic::NoAdapter));
@@ -98,9 +98,10 @@ fn step_of(search: &Search<'_>) -> Step {
         }
         Search::Line(_, LineUse::Repeated(_)) => Step::note(search.to_string()).see(Topic::IgnoredLine),
         Search::Line(Origin::Line(..), LineUse::Entry(_)) => Step::ok(search.to_string()),
-        Search::Line(Origin::BuiltIn, LineUse::Entry(entry)) => {
-            Step::ok(format!("built in: {} by {}", words(&entry.name), words(&entry.library)))
+        Search::Line(Origin::BuiltIn, line @ (LineUse::Entry(_) | LineUse::Unlisted(_))) => {
+            Step::ok(format!("built in: {line}"))
         }
+        Search::Line(_, LineUse::OldVersion(..)) => Step::wrong(search.to_string()).see(Topic::IgnoredLine),
         Search::Line(Origin::BuiltIn, LineUse::NonDefault(entry)) => {
             Step::note(format!("built in: {} is disabled by a nondefault line", words(&entry.name)))
         }

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::listing::{entry_of, probe_all};
 use super::probe::{Probe, probe};
-use super::{hidden, load, shown, words};
+use super::{Loaded, hidden, load, shown, words};
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
 use crate::tool::{Absent, Common, Found, Outcome};
@@ -46,18 +46,22 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     let host = Host::this();
     let has = |all: &[Adapter]| name.is_none_or(|name| all.iter().any(|one| *one.name == *name));
     // An adapter that only some versions have is explained for those.
-    let somewhere = loaded.iter().flatten().any(|(_, adapters)| has(adapters));
+    let somewhere = loaded.iter().flatten().any(|one| has(&one.adapters));
     let any = loaded.iter().any(Result::is_ok);
-    let gives = loaded.iter().flatten().any(|(_, adapters)| !adapters.is_empty());
+    let gives = loaded.iter().flatten().any(|one| !one.adapters.is_empty());
     let mut all = Account::default();
     let mut failure = None;
     for loaded in &loaded {
         match loaded {
-            Ok((_, adapters)) if somewhere && !has(adapters) => {}
-            Ok((own, adapters)) => {
+            // A library that is not libdat can be the reason why it lacks the name.
+            Ok(one) if somewhere && !has(&one.adapters) => {
+                all.hidden.extend(hidden(&one.own).filter(|_| one.own.foreign));
+            }
+            Ok(one) => {
+                let library = one.own.library;
                 let configuration =
-                    configuration::explain(&Places::of_library(own.library.path()), own.library.api(), name, gives);
-                all.add(own, adapters, configuration, name, common, &host);
+                    configuration::explain(&Places::of_library(library.path()), library.api(), name, gives);
+                all.add(one, configuration, name, common, &host);
             }
             // One version suffices for a named adapter.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
@@ -71,7 +75,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     }
     if any && name.is_none() {
         let title = if all.kinds.contains(&Kind::Verbs) { "RDMA" } else { "RDMA between hosts" };
-        let lacking = loaded.iter().flatten().filter_map(|(own, _)| without_verbs(own.library));
+        let lacking = loaded.iter().flatten().filter_map(|one| without_verbs(one.own.library));
         all.chapters.push(Chapter { title: title.to_owned(), steps: lacking.chain(host.explain()).collect() });
     }
     if common.json {
@@ -97,8 +101,7 @@ impl Account {
     /// Explains a library and its adapters.
     fn add(
         &mut self,
-        own: &Found,
-        adapters: &[Adapter],
+        Loaded { own, adapters, listed, .. }: &Loaded,
         Configuration { found, file, steps }: Configuration,
         name: Option<&CStr>,
         common: &Common,
@@ -106,7 +109,7 @@ impl Account {
     ) {
         let library = own.library;
         let api = library.api();
-        let first = [own_file(own)].into_iter().chain(compare(library, &found, adapters, name)).collect();
+        let first = [own_file(own)].into_iter().chain(compare(own, &found, &adapters[..*listed], name)).collect();
         self.chapters.push(Chapter { title: api.library().to_owned(), steps: first });
         self.chapters.push(Chapter { title: format!("Configuration of programs of uDAPL {api}"), steps });
         let asked = name.is_some();
@@ -149,7 +152,7 @@ impl Account {
         }
         let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
         self.kinds.extend(libraries.map(|library| adapter::kind(Path::new(library))));
-        let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
+        let has_shm = found.usable().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
         self.lacks_shm = self.lacks_shm.take().or(file.filter(|_| !has_shm));
         self.hidden.extend(hidden(own));
         self.versions.push(api);
@@ -180,6 +183,9 @@ fn without_verbs(library: Library) -> Option<Step> {
 fn own_file(own: &Found) -> Step {
     match (own.library.path(), &own.missed) {
         (None, _) => Step::ok("its file is unknown"),
+        (Some(path), _) if own.foreign => {
+            Step::note(format!("{}: it is not libdat", path.display())).see(Topic::LibraryNotFound)
+        }
         (Some(path), None) => Step::ok(path.display().to_string()),
         (Some(path), Some(reason)) => Step::note(format!(
             "{}: it is installed together with this tool, which found it there, but the loader does not find it: {reason}",
@@ -191,10 +197,10 @@ fn own_file(own: &Found) -> Step {
 
 /// Returns a step if a library lists other adapters than this registry. Another vendor's rules may differ, so this is a
 /// fault only if the library lacks the requested name.
-fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
+fn compare(own: &Found, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
-    (!same).then(|| {
+    (!same && !own.foreign).then(|| {
         let listed = names(adapters.iter().map(|adapter| words(&adapter.name)).collect());
         let lacks = name.is_some_and(|name| {
             found.entries.iter().any(|(_, entry)| *entry.name == *name) && !adapters.iter().any(|one| *one.name == *name)
@@ -202,7 +208,7 @@ fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: 
         let text = format!(
             "it lists other adapters than the configuration defines: {listed}\nit may be the library of another vendor, or of \
              another version than this tool; the loader searches for {} first in LD_LIBRARY_PATH",
-            library.api().library()
+            own.library.api().library()
         );
         Step::wrong_if(lacks, text).see(Topic::LibraryNotFound)
     })
