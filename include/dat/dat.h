@@ -1749,7 +1749,8 @@ extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_waterm
  * arrive before the call returns.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
+ * DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
+ * 2.0, dat_psp_create(3DAT).
  */
 extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,
@@ -1762,8 +1763,8 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
  * chooses.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
- * dat_psp_create_any(3DAT).
+ * DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
+ * 2.0, dat_psp_create_any(3DAT).
  */
 extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
                                      DAT_CONN_QUAL *conn_qual,
@@ -1796,8 +1797,8 @@ extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
  * for one endpoint. The endpoint is reserved until the request arrives.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
- * dat_rsp_create(3DAT).
+ * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2 and 2.0, dat_rsp_create(3DAT).
  */
 extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,

@@ -1926,7 +1926,8 @@ extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_waterm
  * arrive before the call returns.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
+ * DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
+ * 2.0, dat_psp_create(3DAT).
  */
 extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,
@@ -1939,8 +1940,8 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
  * chooses.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
- * dat_psp_create_any(3DAT).
+ * DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
+ * 2.0, dat_psp_create_any(3DAT).
  */
 extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
                                      DAT_CONN_QUAL *conn_qual,
@@ -1973,8 +1974,8 @@ extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
  * for one endpoint. The endpoint is reserved until the request arrives.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
- * dat_rsp_create(3DAT).
+ * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2 and 2.0, dat_rsp_create(3DAT).
  */
 extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,
@@ -2163,8 +2164,8 @@ extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
  * qualifier.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_COMM_NOT_SUPPORTED,
- * DAT_INVALID_ADDRESS, DAT_PORT_IN_USE, DAT_INSUFFICIENT_RESOURCES, DAT_MODEL_NOT_SUPPORTED. See
- * uDAPL 2.0, dat_csp_create.
+ * DAT_INVALID_ADDRESS, DAT_PORT_IN_USE, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES,
+ * DAT_MODEL_NOT_SUPPORTED. See uDAPL 2.0, dat_csp_create.
  *
  * Other libraries of uDAPL 2.0 do not export it.
  */

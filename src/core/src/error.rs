@@ -1,5 +1,8 @@
 //! The errors of core, which each API version translates.
 
+use std::io;
+
+use host::limit;
 use host::memory::NoMemory;
 
 use crate::ep_state::EpState;
@@ -28,6 +31,8 @@ pub enum Error {
     /// No connection qualifier is free.
     QualifierUnavailable,
     PortInUse,
+    /// The system forbids the process to listen.
+    ListenForbidden,
     /// No adapter supports this kind of socket.
     CommNotSupported,
     /// The queue is empty, also after a timeout.
@@ -48,6 +53,23 @@ impl Error {
     /// Memory or queue entries are exhausted.
     pub const NO_MEMORY: Error = Error::InsufficientResources(Resource::Memory);
     pub(crate) const NOT_READY: Error = Error::InvalidState(StateError::EndpointNotReady);
+
+    /// Returns the error of a service point that cannot listen at `qualifier`, or at any qualifier if `None`. Programs
+    /// try the next qualifier after [`Error::QualifierInUse`], so no other cause returns this error.
+    pub fn of_listen(error: &io::Error, qualifier: Option<u64>) -> Error {
+        match (error.kind(), qualifier) {
+            (io::ErrorKind::AddrInUse, Some(_)) => Error::QualifierInUse,
+            (io::ErrorKind::AddrInUse, None) => Error::QualifierUnavailable,
+            (io::ErrorKind::PermissionDenied, _) => Error::ListenForbidden,
+            _ => Error::lacking(error),
+        }
+    }
+
+    /// Returns the error of a call for which the system lacks memory, or else descriptors or the device.
+    pub fn lacking(error: &io::Error) -> Error {
+        let memory = limit::is_lack(error) && !limit::lacks_descriptors(error);
+        Error::InsufficientResources(if memory { Resource::Memory } else { Resource::Device })
+    }
 }
 
 impl From<NoMemory> for Error {
@@ -178,3 +200,6 @@ pub enum AddressFault {
     /// The bytes are not an address.
     Malformed,
 }
+
+#[cfg(test)]
+mod tests;

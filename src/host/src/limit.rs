@@ -20,6 +20,18 @@ pub fn file_size() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_FSIZE)
 }
 
+/// Returns whether `error` means that the process or the system has no file descriptors left.
+pub fn lacks_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+/// Returns whether `error` means that memory or descriptors are exhausted.
+pub fn is_lack(error: &io::Error) -> bool {
+    lacks_descriptors(error)
+        || error.kind() == io::ErrorKind::OutOfMemory
+        || error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
 #[cfg(target_env = "gnu")]
 type Resource = libc::__rlimit_resource_t;
 #[cfg(not(target_env = "gnu"))]

@@ -7,7 +7,7 @@ use std::ffi::{CStr, OsString, c_int};
 use std::fs;
 use std::io;
 use std::mem::offset_of;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -15,6 +15,7 @@ use std::{ptr, slice};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
+use crate::diagnostics;
 use crate::topic::{Reason, Topic};
 
 /// Root of procfs.
@@ -55,6 +56,40 @@ pub fn names(proc: &Path) -> io::Result<Vec<OsString>> {
         (!name.is_empty()).then(|| OsString::from_vec(name.to_vec()))
     });
     Ok(names.collect())
+}
+
+/// Returns whether `error` means that no way leads to the peer, or that it does not reply.
+pub fn is_unreachable(error: &io::Error) -> bool {
+    use libc::{EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENODEV, ETIMEDOUT};
+    let code = error.raw_os_error();
+    let all = [EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENODEV, ETIMEDOUT];
+    code.is_some_and(|code| all.contains(&code))
+}
+
+/// Logs why a service point cannot listen at `at`.
+pub fn lament_listen(at: SocketAddr, error: &io::Error) {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            log::debug!(target: diagnostics::CM, "service point: cannot listen: {at} is in use");
+        }
+        io::ErrorKind::PermissionDenied => {
+            log::warn!("service point: cannot listen at {at}: {error}: {}", why_forbidden(at.port(), first_port()));
+        }
+        _ => log::warn!("service point: cannot listen at {at}: {error}"),
+    }
+}
+
+/// Returns the first port that needs no privilege.
+fn first_port() -> u16 {
+    let setting = fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").ok();
+    setting.and_then(|text| text.trim().parse().ok()).unwrap_or(1024)
+}
+
+fn why_forbidden(port: u16, first: u16) -> String {
+    if (1..first).contains(&port) {
+        return format!("ports below {first} need the capability CAP_NET_BIND_SERVICE");
+    }
+    "a policy forbids it, or the process has changed its user since dat_ia_open".to_owned()
 }
 
 /// A name and an IP address for each address of the network interfaces. The name may be an IPv4 address label.

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::io;
 
+use crate::limit;
+
 macro_rules! topics {
     ($($topic:ident = $name:literal;)*) => {
         /// A section of docs/troubleshooting.md.
@@ -67,8 +69,7 @@ impl Topic {
 
     /// Creates a reason with this topic, or with [`Topic::OpenFiles`] for a lack of descriptors.
     pub fn error(self, error: &io::Error, text: impl Into<String>) -> Reason {
-        let lacks = matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
-        if lacks { Topic::OpenFiles } else { self }.reason(text)
+        if limit::lacks_descriptors(error) { Topic::OpenFiles } else { self }.reason(text)
     }
 }
 

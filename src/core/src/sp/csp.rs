@@ -32,7 +32,7 @@ impl<T: Transport> Csp<T> {
     /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests;
     /// [`Error::CommNotSupported`]; [`crate::error::AddressFault::Malformed`] if the family differs from `comm`;
     /// [`crate::error::AddressFault::Unreachable`] if the adapter does not have the address; [`Error::PortInUse`];
-    /// [`Error::InsufficientResources`].
+    /// [`Error::ListenForbidden`]; [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, comm: Comm, address: &Address, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Common)?;
         comm.check()?;

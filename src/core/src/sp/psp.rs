@@ -33,7 +33,7 @@ impl<T: Transport> Psp<T> {
     ///
     /// # Errors
     /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests; [`Arg::Qualifier`] for
-    /// 0; [`Error::QualifierInUse`]; [`Error::QualifierUnavailable`]; [`Error::InsufficientResources`].
+    /// 0; [`Error::of_listen`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: Option<u64>, evd: &Arc<Evd<T>>, mode: PspMode) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Public(mode))?;
         if qualifier == Some(0) {

@@ -353,7 +353,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Listens on `qualifier`, or on a chosen one, and passes requests to `sink`.
     ///
     /// # Errors
-    /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
+    /// [`Error::of_listen`](crate::Error::of_listen).
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
 
     /// Checks whether the transport can connect to a host.

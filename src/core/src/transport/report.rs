@@ -1,6 +1,9 @@
 //! The data in a transport's reports. The sinks are in the modules of their objects.
 
+use std::io;
+
 use host::epoch::{EpochGuard, Memory};
+use host::{limit, net};
 
 use crate::addr::Address;
 use crate::event::Status;
@@ -60,6 +63,17 @@ pub enum ConnectionReport {
     Broken,
 }
 
+impl ConnectionReport {
+    /// Returns the report of an attempt to connect that failed with `error`. Programs repeat an attempt that was
+    /// rejected, so errors that persist count as an unreachable peer.
+    pub fn of(error: &io::Error) -> Self {
+        match net::is_unreachable(error) || limit::is_lack(error) || error.kind() == io::ErrorKind::PermissionDenied {
+            true => ConnectionReport::Unreachable,
+            false => ConnectionReport::NonPeerRejected,
+        }
+    }
+}
+
 /// Core's reply to the report of a taken buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -95,3 +109,6 @@ pub enum Delivery {
     /// The memory of the oldest receive, with this number, is not registered.
     NoMemory(RecvId),
 }
+
+#[cfg(test)]
+mod tests;

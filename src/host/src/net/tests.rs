@@ -76,3 +76,11 @@ fn a_failure_contains_each_error() {
     let lacks = combine(&error(libc::EMFILE), Err(error(libc::EMFILE)), v6());
     assert_eq!(lacks.failure.unwrap().topic, Topic::OpenFiles);
 }
+
+#[test]
+fn explains_a_forbidden_port_by_its_number() {
+    assert_eq!(why_forbidden(1023, 1024), "ports below 1024 need the capability CAP_NET_BIND_SERVICE");
+    for (port, first) in [(1040, 1024), (80, 0), (0, 1024)] {
+        assert!(!why_forbidden(port, first).contains("below"), "{port}");
+    }
+}

@@ -137,7 +137,7 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
 }
 
 pub(crate) fn lacks_descriptors() -> bool {
-    let full = |error: io::Error| matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+    let full = |error: io::Error| host::limit::lacks_descriptors(&error);
     File::open("/").err().is_some_and(full)
 }
 

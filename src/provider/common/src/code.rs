@@ -65,6 +65,7 @@ macro_rules! codes {
                 }
                 Error::QualifierInUse => DAT_CONN_QUAL_IN_USE,
                 Error::QualifierUnavailable => DAT_CONN_QUAL_UNAVAILABLE,
+                Error::ListenForbidden => DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE),
                 Error::PortInUse => DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE),
                 Error::CommNotSupported => DAT_ERROR(DAT_COMM_NOT_SUPPORTED, DAT_NO_SUBTYPE),
                 Error::QueueEmpty => DAT_QUEUE_EMPTY,

@@ -27,6 +27,7 @@ use dat_memory::qp::Phase;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
+use host::{limit, net};
 use rustix::net::Shutdown;
 
 use crate::Tcp;
@@ -308,20 +309,9 @@ impl Incoming {
 /// Listens on `qualifier`, or on a port that the kernel selects.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Tcp>) -> Result<(Listener, u64)> {
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    let failed = |error: io::Error| match error.raw_os_error() {
-        Some(libc::EADDRINUSE) if qualifier.is_some() => {
-            log::debug!(target: host::diagnostics::CM, "service point: cannot listen: {at} is in use");
-            Error::QualifierInUse
-        }
-        Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
-        Some(libc::EACCES) => {
-            log::warn!("service point: cannot listen at {at}: ports below 1024 need a privilege");
-            Error::QualifierInUse
-        }
-        _ => {
-            log::warn!("service point: cannot listen at {at}: {error}");
-            Error::NO_MEMORY
-        }
+    let failed = |error: io::Error| {
+        net::lament_listen(at, &error);
+        Error::of_listen(&error, qualifier)
     };
     let socket = Socket::listen(at).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| socket.port().into());
@@ -338,11 +328,18 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let greeting = hello::encode(Ok(conn.terms), connect.private_data);
+    let socket = match Socket::connect(SocketAddr::new(device.place.address, 0), to) {
+        Err(error) if limit::is_lack(&error) => {
+            log::warn!("endpoint: cannot connect to {to}: {error}");
+            return Err(Error::lacking(&error));
+        }
+        socket => socket,
+    };
     conn.base.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
     let retry = ConnectRetry::new(Instant::now());
     let attempt = Attempt { conn: conn.clone(), to, socket: None, greeting, has_greeted: false, retry, deadline };
-    attempt.run(Attempt::start);
+    attempt.run(|attempt| attempt.begin(socket));
     device.wakeup.wake();
     Ok(())
 }

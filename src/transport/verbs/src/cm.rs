@@ -13,7 +13,7 @@ use dat_core::addr::{Address, port_of};
 use dat_core::error::{Error, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
-use host::thread;
+use host::{net, thread};
 use rdma_sys::rdma_port_space::{RDMA_PS_TCP, RDMA_PS_UDP};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
@@ -139,18 +139,11 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
         }
     };
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    Err(match error.raw_os_error() {
-        Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
-        Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
-        Some(libc::EACCES) => {
-            log::warn!("service point: cannot listen at {at}: ports below 1024 need a privilege");
-            Error::QualifierInUse
-        }
-        _ => {
-            log::warn!("service point: cannot listen at {at}: {error}");
-            Error::NO_MEMORY
-        }
-    })
+    // The kernel reports this for a lack of ports, too.
+    let no_port = error.raw_os_error() == Some(libc::EADDRNOTAVAIL) && qualifier.is_none() && has_device(at.ip());
+    let error = if no_port { io::ErrorKind::AddrInUse.into() } else { error };
+    net::lament_listen(at, &error);
+    Err(Error::of_listen(&error, qualifier))
 }
 
 const MAX_LISTEN_ATTEMPTS: u32 = 16;
@@ -205,7 +198,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let token = device.token();
     let id = CmId::new(RDMA_PS_TCP, &device.channel, token).map_err(|error| {
         log::warn!("endpoint: cannot connect: {error}");
-        Error::NO_MEMORY
+        Error::lacking(&error)
     })?;
     let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -382,7 +375,7 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     if let Err(error) = next(qp, &id) {
         log::debug!(target: host::diagnostics::CM, "queue pair {}: cannot connect: {error}", qp.number());
         drop(id);
-        qp.give_up(report_on(&error));
+        qp.give_up(ConnectionReport::of(&error));
     }
 }
 
@@ -398,16 +391,6 @@ fn request_in_thread(qp: Arc<Qp>) {
     if thread::start(c"dat-verbs-ask", move || step(&qp, send_request)).is_err() {
         // Without a thread, this delays other connections instead.
         step(&again, send_request);
-    }
-}
-
-/// Returns the report for a failed attempt.
-pub fn report_on(error: &std::io::Error) -> ConnectionReport {
-    match error.raw_os_error() {
-        Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV) => {
-            ConnectionReport::Unreachable
-        }
-        _ => ConnectionReport::NonPeerRejected,
     }
 }
 

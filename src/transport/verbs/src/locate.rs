@@ -15,7 +15,7 @@ use std::time::Duration;
 use dat_registry::conf::Instance;
 use host::net::{self, addresses};
 use host::topic::{Reason, Topic};
-use host::{memory, sysfs};
+use host::{limit, memory, sysfs};
 use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 
 use crate::sys::cm::{CmId, EventChannel};
@@ -202,9 +202,9 @@ fn forbidden() -> Option<String> {
 
 fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
     let find = || {
-        let channel = EventChannel::new(&Freeing::new()?).map_err(|error| match error.raw_os_error() {
-            Some(libc::EMFILE | libc::ENFILE) => error,
-            _ => io::Error::other(format!("no connection manager ({error}): is the module rdma_ucm loaded?")),
+        let channel = EventChannel::new(&Freeing::new()?).map_err(|error| match limit::lacks_descriptors(&error) {
+            true => error,
+            false => io::Error::other(format!("no connection manager ({error}): is the module rdma_ucm loaded?")),
         })?;
         let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
         id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))

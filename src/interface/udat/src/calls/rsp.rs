@@ -15,7 +15,8 @@ macro_rules! rsp_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is 0 or cannot be used
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `rsp_handle` is NULL
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint is not in the state `DAT_EP_STATE_UNCONNECTED`
-            /// * `DAT_CONN_QUAL_IN_USE` - another service point listens at `conn_qual`, or `conn_qual` is a privileged port that the process may not use. Unlike in dat_psp_create, this code has the error class bit
+            /// * `DAT_CONN_QUAL_IN_USE` - another service point listens at `conn_qual`. Unlike in dat_psp_create, this code has the error class bit
+            /// * `DAT_PRIVILEGES_VIOLATION` - the system forbids the process to listen, as for dat_psp_create
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
             /// # Events

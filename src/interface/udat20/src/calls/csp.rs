@@ -17,7 +17,8 @@ macro_rules! csp_calls {
             /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` - the family of the address differs from `domain` of `comm`
             /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE` - the address does not belong to the adapter
             /// * `DAT_PORT_IN_USE` - another service point or another program already listens at the port
-            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory
+            /// * `DAT_PRIVILEGES_VIOLATION` - the system forbids the process to listen, as for dat_psp_create
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             /// * `DAT_MODEL_NOT_SUPPORTED` - the provider has no common service points; never from the providers of this project
             ///
             /// # Events

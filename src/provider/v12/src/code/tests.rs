@@ -25,9 +25,10 @@ fn all_codes_but_three_have_error_class() {
         Fault::ReservedQualifierInUse,
         Fault::Core(Error::QueueFull),
         Fault::Handle(Role::Evd),
+        Fault::Core(Error::ListenForbidden),
         Fault::Core(Error::NotImplemented),
     ];
-    assert_eq!(faults.map(code), [0x800f_0000, 0x8002_0000, 0x800e_0000, 0x8005_001a, 0xffff_0000]);
+    assert_eq!(faults.map(code), [0x800f_0000, 0x8002_0000, 0x800e_0000, 0x8005_001a, 0x800b_0000, 0xffff_0000]);
     let faults = [Error::QueueEmpty, Error::QualifierInUse, Error::QualifierUnavailable].map(Fault::Core);
     assert_eq!(faults.map(code), [0x000d_0000, 0x0002_0000, 0x0014_0000]);
 }

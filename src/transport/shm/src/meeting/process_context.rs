@@ -157,7 +157,7 @@ impl ProcessContext {
     /// Listens at `qualifier`, or at any free qualifier. Returns the listener and the qualifier.
     ///
     /// # Errors
-    /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free, [`Error::InsufficientResources`].
+    /// [`Error::of_listen`].
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();
@@ -167,13 +167,11 @@ impl ProcessContext {
             Some(qualifier) => reachable.directory.claim(qualifier, &reachable),
             None => reachable.directory.claim_any(ANY, &reachable),
         };
-        let claim = claim.map_err(|error| match (error.kind(), qualifier) {
-            (io::ErrorKind::AddrInUse, Some(_)) => Error::QualifierInUse,
-            (io::ErrorKind::AddrInUse, None) => Error::QualifierUnavailable,
-            _ => {
+        let claim = claim.map_err(|error| {
+            if error.kind() != io::ErrorKind::AddrInUse {
                 reachable.directory.lament(&error);
-                Error::InsufficientResources(Resource::Device)
             }
+            Error::of_listen(&error, qualifier)
         })?;
         let qualifier = claim.qualifier;
         // The file of this process's earlier claim may have been removed manually.

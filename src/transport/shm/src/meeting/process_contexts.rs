@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
 
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Error, Result};
 use host::lock::Mutex;
 use host::memory::Room;
 use host::topic::Topic;
@@ -51,13 +51,9 @@ impl ProcessContexts {
     /// [`Resource::Device`], [`Resource::Memory`].
     pub fn get(&self, instance: &str) -> Result<Arc<ProcessContext>> {
         let mut contexts = self.map().lock();
-        let refused = |error: io::Error| {
-            let lacking = error.kind() == io::ErrorKind::OutOfMemory;
-            Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
-        };
         let device = |error: io::Error| {
             Topic::RendezvousDirectory.error(&error, error.to_string()).log("shm");
-            refused(error)
+            Error::lacking(&error)
         };
         if !Path::new("/proc/self/fd").exists() {
             Topic::ProcFileSystem.reason("/proc is not mounted, and connections need it").log("shm");
@@ -70,7 +66,7 @@ impl ProcessContexts {
         let path = directory.path().to_owned();
         contexts.room(1)?;
         let listening = directory.listen().inspect_err(|error| directory.lament(error));
-        let reachable = listening.map_err(refused)?;
+        let reachable = listening.map_err(|error| Error::lacking(&error))?;
         let context = ProcessContext::new(&reachable).map_err(device)?;
         *context.thread.lock() = Some(thread::start(&context, reachable).map_err(device)?);
         context.adapters.fetch_add(1, Ordering::AcqRel);

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
 use dat_memory::qp::Phase;
-use libc::{EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ETIMEDOUT};
 
 use super::{Greeting, Half};
 use crate::conn::{After, Conn};
@@ -38,7 +37,7 @@ impl Attempt {
         let (conn, to) = (self.conn.clone(), self.to);
         if let Err(error) = step(self) {
             log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number);
-            conn.device.later(After::GivenUp(conn.clone(), failure(&error)));
+            conn.device.later(After::GivenUp(conn.clone(), ConnectionReport::of(&error)));
         }
         // The program may have disconnected while the attempt was not in the list.
         if conn.base.phase() == Phase::Dead {
@@ -53,8 +52,14 @@ impl Attempt {
         device.handshakes.add(number, Half::Attempt(self), deadline)
     }
 
-    pub fn start(mut self) -> io::Result<()> {
-        match Socket::connect(SocketAddr::new(self.conn.device.place.address, 0), self.to) {
+    pub fn start(self) -> io::Result<()> {
+        let socket = Socket::connect(SocketAddr::new(self.conn.device.place.address, 0), self.to);
+        self.begin(socket)
+    }
+
+    /// Waits for the result of a new TCP connection.
+    pub fn begin(mut self, socket: io::Result<Socket>) -> io::Result<()> {
+        match socket {
             Ok(socket) => {
                 self.conn.port.store(socket.port(), Ordering::Relaxed);
                 self.socket = Some(socket);
@@ -118,14 +123,5 @@ impl Attempt {
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
-    }
-}
-
-fn failure(error: &io::Error) -> ConnectionReport {
-    match error.raw_os_error() {
-        Some(ENETUNREACH | EHOSTUNREACH | EADDRNOTAVAIL | ENETDOWN | EHOSTDOWN | ETIMEDOUT) => {
-            ConnectionReport::Unreachable
-        }
-        _ => ConnectionReport::NonPeerRejected,
     }
 }

@@ -113,7 +113,7 @@ impl Attempt {
     fn step(&self, taken: std::io::Result<()>) {
         if let Err(error) = taken {
             log::debug!(target: host::diagnostics::CM, "datagrams on {}: no reply: {error}", self.qp.number());
-            self.give_up(cm::report_on(&error));
+            self.give_up(ConnectionReport::of(&error));
         }
     }
 

@@ -142,7 +142,7 @@ impl Thread {
             }
             Err(NoLink::Refused(error)) => {
                 log::debug!(target: host::diagnostics::CM, "shm: cannot create a link: {error}");
-                call.waiting.into_iter().for_each(PendingConnect::refuse);
+                call.waiting.into_iter().for_each(|waiting| waiting.end(ConnectionReport::of(&error)));
             }
         }
     }
