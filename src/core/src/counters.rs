@@ -118,6 +118,8 @@ pub enum ConnStat {
     PeerDisconnect,
     /// The transport has chosen the qualifier of a public service point.
     AnyQualifier,
+    /// The asynchronous EVD had no room for an event, or the EVD of a service point had none for a request.
+    NoRoom,
     /// A connection or an attempt to connect has ended with this event.
     Ended(ConnectionEvent),
     /// An asynchronous event was raised.
@@ -125,7 +127,7 @@ pub enum ConnStat {
 }
 
 impl ConnStat {
-    const ENDED: usize = 9;
+    const ENDED: usize = 10;
     const ASYNC: usize = ConnStat::ENDED + ConnectionEvent::COUNT;
     const COUNT: usize = ConnStat::ASYNC + AsyncReason::COUNT;
 
@@ -140,6 +142,7 @@ impl ConnStat {
             ConnStat::Disconnect => 6,
             ConnStat::PeerDisconnect => 7,
             ConnStat::AnyQualifier => 8,
+            ConnStat::NoRoom => 9,
             ConnStat::Ended(event) => ConnStat::ENDED + event as usize,
             ConnStat::Async(reason) => ConnStat::ASYNC + reason as usize,
         }
@@ -155,6 +158,8 @@ pub struct ConnSummary {
     pub failures: u64,
     /// Asynchronous events.
     pub async_events: u64,
+    /// Events and connection requests for which an EVD had no room.
+    pub events_lost: u64,
 }
 
 #[derive(Default)]
@@ -176,6 +181,7 @@ impl Happenings {
             established: self.of(ConnStat::ActiveUp) + self.of(ConnStat::PassiveUp),
             failures: sum(ConnStat::ENDED..ConnStat::ASYNC).saturating_sub(disconnected),
             async_events: sum(ConnStat::ASYNC..ConnStat::COUNT),
+            events_lost: self.of(ConnStat::Async(AsyncReason::EvdOverflow)) + self.of(ConnStat::NoRoom),
         }
     }
 }

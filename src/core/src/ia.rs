@@ -251,8 +251,9 @@ impl<T: Transport> Ia<T> {
     /// Queues an asynchronous event, or logs its loss. In a full EVD, the event of a watermark waits until there is room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
-        if self.async_queue().is_some_and(|evd| !evd.offer_async(object, reason)) {
-            log::warn!("adapter {}: asynchronous event {reason} is lost: its event dispatcher is full", self.name);
+        if let Some(evd) = self.async_queue().filter(|evd| !evd.offer_async(object, reason)) {
+            self.happenings.note(ConnStat::NoRoom);
+            evd.note_loss(1, &reason);
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::ep_state::EpState;
 use crate::error::Resource;
-use crate::event::{AsyncReason, ConnectionEvent, Status};
+use crate::event::{AsyncReason, ConnectionEvent, Status, Streams};
 
 /// Implements `Display` with these names. They are written in full, so that a search finds them.
 macro_rules! named {
@@ -71,4 +71,19 @@ named! { Resource:
     Resource::Region => "DAT_RESOURCE_MEMORY_REGION",
     Resource::Srq => "DAT_RESOURCE_SRQ",
     Resource::Device => "DAT_RESOURCE_DEVICE",
+}
+
+impl fmt::Display for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Streams::SOFTWARE, "DAT_EVD_SOFTWARE_FLAG"),
+            (Streams::CONNECTION_REQUESTS, "DAT_EVD_CR_FLAG"),
+            (Streams::TRANSFERS, "DAT_EVD_DTO_FLAG"),
+            (Streams::CONNECTIONS, "DAT_EVD_CONNECTION_FLAG"),
+            (Streams::BINDS, "DAT_EVD_RMR_BIND_FLAG"),
+            (Streams::ASYNC, "DAT_EVD_ASYNC_FLAG"),
+        ];
+        let accepted = names.iter().filter(|(stream, _)| self.contains(*stream));
+        f.write_str(&accepted.map(|(_, name)| *name).collect::<Vec<_>>().join("|"))
+    }
 }

@@ -33,7 +33,8 @@ fn counts_each_event_separately() {
         AsyncReason::EndpointLeftShared,
         AsyncReason::IaCatastrophic,
     ];
-    let mut all = vec![Connect, Request, Accept, Reject, ActiveUp, PassiveUp, Disconnect, PeerDisconnect, AnyQualifier];
+    let mut all =
+        vec![Connect, Request, Accept, Reject, ActiveUp, PassiveUp, Disconnect, PeerDisconnect, AnyQualifier, NoRoom];
     all.extend(ended.map(Ended));
     all.extend(raised.map(Async));
     assert_eq!(all.len(), ConnStat::COUNT);
@@ -43,7 +44,12 @@ fn counts_each_event_separately() {
     }
     assert!(all.iter().enumerate().all(|(times, &what)| happenings.of(what) == times as u64));
     // All ends except a disconnect, which is the fifth.
-    let fates = ConnSummary { established: 4 + 5, failures: (9..17).sum::<u64>() - 13, async_events: (17..22).sum() };
+    let fates = ConnSummary {
+        established: 4 + 5,
+        failures: (10..18).sum::<u64>() - 14,
+        async_events: (18..23).sum(),
+        events_lost: 18 + 9,
+    };
     assert_eq!(happenings.fates(), fates);
 }
 

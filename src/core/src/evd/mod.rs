@@ -8,6 +8,7 @@
 
 mod queue;
 
+use std::fmt::Display;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -73,6 +74,8 @@ pub struct Evd<T: Transport> {
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
     connection_events: AtomicU64,
+    /// Number of events and connection requests for which the queue had no room.
+    lost: AtomicU64,
     /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
     /// Held while the CNO and its list of EVDs change.
@@ -110,6 +113,7 @@ impl<T: Transport> Evd<T> {
             adaptive_spin: AdaptiveSpin::default(),
             slept: AtomicU64::new(0),
             connection_events: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
             counter_baseline: AttachedData::default(),
             tie: Mutex::default(),
         })?;
@@ -362,9 +366,25 @@ impl<T: Transport> Evd<T> {
         lost
     }
 
+    /// Counts events for which the queue has no room, and warns of the first loss. `what` names these events.
+    #[cold]
+    pub(crate) fn note_loss(&self, lost: usize, what: &dyn Display) {
+        let (qlen, dead) = {
+            let queue = self.queue();
+            (queue.qlen, queue.dead)
+        };
+        let before = self.lost.fetch_add(lost as u64, Ordering::Relaxed);
+        let head = format_args!("event dispatcher {}: overflow of its {qlen} entries", self.header.handle());
+        if before == 0 && !dead {
+            log::warn!("{head}: {lost} lost ({what}); later losses are only counted");
+        } else {
+            log::debug!(target: host::diagnostics::EVD, "{head}: {lost} lost ({what}), {before} before");
+        }
+    }
+
     #[cold]
     fn report_loss(&self, lost: usize) {
-        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: overflow: {lost} events lost", self.header.handle());
+        self.note_loss(lost, &self.streams);
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 

@@ -127,7 +127,12 @@ impl<T: Transport> ServicePoint<T> {
         let (evd, handle) = {
             let mut state = self.state.lock();
             let evd = state.evd.as_ref().filter(|_| state.open).map(|evd| evd.object().clone());
-            let Some(evd) = evd.filter(|evd| !evd.queue().events.is_full()) else { return Err(incoming) };
+            let Some(evd) = evd else { return Err(incoming) };
+            if evd.queue().events.is_full() {
+                drop(state);
+                self.note_full(&evd);
+                return Err(incoming);
+            }
             state.open = !reserved;
             // `listen` may not have returned yet.
             state.qualifier = info.qualifier;
@@ -166,7 +171,15 @@ impl<T: Transport> ServicePoint<T> {
         if evd.offer(event) {
             return Ok(());
         }
+        self.note_full(&evd);
         cr.take().map_or(Ok(()), Err)
+    }
+
+    /// Counts a request that is rejected because the EVD is full.
+    #[cold]
+    fn note_full(&self, evd: &Evd<T>) {
+        self.ia.happenings.note(ConnStat::NoRoom);
+        evd.note_loss(1, &"connection request, which is rejected");
     }
 }
 
