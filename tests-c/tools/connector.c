@@ -12,6 +12,7 @@
  * - stray: connects to this host like dat-perf, and sends a message to a thread on a connection without traffic, or for
  *   "srq" to the shared receive queue of the first thread; prints the response
  * - stall: accepts like dat-perf, but no connection for the measurement
+ * - overflow: sends itself one request more than the event dispatcher has room for, waits for the end of standard input
  *
  * Each prints its progress, and exits with 0 if all steps succeeded.
  */
@@ -360,6 +361,27 @@ static int stall(DAT_CONN_QUAL qualifier)
     return 0;
 }
 
+static int overflow(DAT_CONN_QUAL qualifier)
+{
+    DAT_EVD_HANDLE evd;
+    DAT_EVD_PARAM param;
+    DAT_PSP_HANDLE psp;
+    DAT_IA_ATTR attr;
+
+    must("dat_evd_create", dat_evd_create(ia, 1, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &evd));
+    must("dat_evd_query", dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+    must("dat_psp_create", dat_psp_create(ia, qualifier, evd, DAT_PSP_CONSUMER_FLAG, &psp));
+    must("dat_ia_query", dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+    for (DAT_COUNT i = 0; i <= param.evd_qlen; i++) {
+        must("dat_ep_create", dat_ep_create(ia, pz, transfers, transfers, connections, NULL, &ep));
+        must("dat_ep_connect", dat_ep_connect(ep, attr.ia_address_ptr, qualifier, DEADLINE, 0, NULL,
+                                              DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+    }
+    (void)next(connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    say("overflown");
+    return getchar() == EOF ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     DAT_CONN_QUAL qualifier;
@@ -378,5 +400,7 @@ int main(int argc, char **argv)
         return stray(qualifier, argc > 4 ? argv[4] : "0");
     if (strcmp(argv[1], "stall") == 0)
         return stall(qualifier);
+    if (strcmp(argv[1], "overflow") == 0)
+        return overflow(qualifier);
     return lie(qualifier);
 }

@@ -113,6 +113,11 @@ ok 'DAT_OVERRIDE=builtin: shm is built in' \
 ok 'DAT_OVERRIDE=builtin: all are listed' json "all(a['listed'] for a in d['adapters'])"
 ok 'DAT_OVERRIDE=builtin, --explain: status 0' run 0 --explain shm
 ok 'DAT_OVERRIDE=builtin, --explain: it says so' says 'DAT_OVERRIDE is builtin'
+ok '--explain shm: whether processes copy directly' says 'processes copy long messages and RDMA data '
+export DAT_SHM_VM=0
+ok 'DAT_SHM_VM=0, --explain shm: status 0' run 0 --explain shm
+ok 'DAT_SHM_VM=0, --explain shm: it names the obstacle' says 'through shared memory' 'DAT_SHM_VM=0 in the environment'
+unset DAT_SHM_VM
 unset DAT_OVERRIDE
 if [ ! -e /etc/dat.conf ] && [ ! -e /etc/rdma/dat.conf ]; then
     ok 'without a file: status 0' run 0 --json

@@ -101,15 +101,15 @@ grows()
 ok 'messages and bytes of both grow' grows
 
 # Checks the table. Columns: process, command, user, adapter, version, connections, made, failed, sent, received,
-# stalls, age.
+# stalls, lost, direct, age.
 table()
 {
     "$BIN/dat-info" --processes >"$work/table.out" &&
-        grep -q '^PID  *COMMAND  *USER  *ADAPTER  *API  *CONNECTIONS  *MADE  *FAILED  *SENT  *BYTES  *RECEIVED  *BYTES  *STALLS  *AGE$' \
+        grep -q '^PID  *COMMAND  *USER  *ADAPTER  *API  *CONNECTIONS  *MADE  *FAILED  *SENT  *BYTES  *RECEIVED  *BYTES  *STALLS  *LOST  *DIRECT  *AGE$' \
             "$work/table.out" || return 1
     for i in "$server" "$client"; do
         bytes='[1-9][0-9.]* [KM]*i*B'
-        grep -qE "^$i +dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9] +0 +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +00:[0-9]{2}\$" \
+        grep -qE "^$i +dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9] +0 +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +0 +(yes|no:[a-z]+) +00:[0-9]{2}\$" \
             "$work/table.out" || return 1
     done
 }
@@ -135,6 +135,39 @@ new_version()
     shows "a[$pid]['version'] == '2.0' and p[$pid]['command'] == 'connector'"
 }
 ok 'a program of uDAPL 2.0' new_version
+
+# Without an obstacle, the processes copy directly, else both report the same one.
+direct()
+{
+    shows "all(a[i]['peers'] == 1 and a[i]['direct_peers'] == (a[i]['obstacle'] is None) for i in ($server, $client))"
+}
+ok 'both copy directly, or report the obstacle' direct
+
+unwanted()
+{
+    start unwanted env DAT_SHM_VM=0 "$BIN/dat-ping" shm localhost --interval 0.01
+    one=$pid
+    shows "a[$one]['obstacle'] == 'DAT_SHM_VM' and a[$one]['peers'] == 1 and a[$one]['direct_peers'] == 0 and
+    a[$server]['peers'] == 2 and a[$server]['obstacle'] in ('peer', a[$client]['obstacle'])"
+    found=$?
+    kill -KILL "$one"
+    return $found
+}
+ok 'DAT_SHM_VM=0 is the obstacle of the process and of its peer' unwanted
+
+overflown()
+{
+    ${CC:-cc} -std=c99 -O1 -DUDAPL=12 -I"$root/include" -I"$root/tests-c" -o "$work/overflow" "$here/connector.c" \
+        "$LIB/libdat.so.1" || return 1
+    mkfifo "$work/input"
+    sleep 60 >"$work/input" &
+    started="$started $!"
+    "$work/overflow" overflow shm 18517 <"$work/input" >"$work/overflow.out" 2>&1 &
+    pid=$!
+    started="$started $pid"
+    shows "a[$pid]['events_lost'] == 1"
+}
+ok 'a connection request for which there was no room is lost' overflown
 
 killed()
 {

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use dat::Api;
+use dat_census::copies::Obstacle;
 use dat_census::{OpenAdapter, PLACE, PREFIX, Process};
 use dat_registry::search::{Places, find};
 use rustix::process::geteuid;
@@ -26,7 +27,8 @@ struct Found {
     process: Process,
 }
 
-const HEADS: &str = "PID COMMAND USER ADAPTER API CONNECTIONS MADE FAILED SENT BYTES RECEIVED BYTES STALLS AGE";
+const HEADS: &str =
+    "PID COMMAND USER ADAPTER API CONNECTIONS MADE FAILED SENT BYTES RECEIVED BYTES STALLS LOST DIRECT AGE";
 
 pub fn run(json: bool) -> anyhow::Result<Outcome> {
     let root = geteuid().is_root();
@@ -130,12 +132,13 @@ fn adapter(of: &OpenAdapter) -> Value {
                 "name": of.name,
                 "version": format!("{}.{}", of.major, of.minor),
                 "seconds": of.age,
+                "obstacle": of.obstacle.map(Obstacle::word),
                 $(stringify!($field): of.$field,)*
             })
         };
     }
     counters! {
-        connections established failures async_events sends send_bytes rdma_writes rdma_write_bytes rdma_reads
+        connections established failures async_events events_lost peers direct_peers sends send_bytes rdma_writes rdma_write_bytes rdma_reads
         rdma_read_bytes receives receive_bytes request_stalls receive_stalls peer_wakeups
     }
 }
@@ -144,14 +147,14 @@ fn rows(found: &Found) -> Vec<Vec<String>> {
     let Found { process, command, .. } = found;
     let pid = if process.pid > 0 { process.pid.to_string() } else { "-".to_owned() };
     let head = [pid, command.as_deref().map_or("-".to_owned(), shown), user_name(found.user)];
-    let row = |cells: [String; 11]| head.iter().cloned().chain(cells).collect();
+    let row = |cells: [String; 13]| head.iter().cloned().chain(cells).collect();
     match &process.adapters {
         Some(adapters) => adapters.iter().map(|adapter| row(cells(adapter))).collect(),
         None => vec![row(std::array::from_fn(|_| "-".to_owned()))],
     }
 }
 
-fn cells(of: &OpenAdapter) -> [String; 11] {
+fn cells(of: &OpenAdapter) -> [String; 13] {
     [
         shown(&of.name),
         format!("{}.{}", of.major, of.minor),
@@ -163,8 +166,20 @@ fn cells(of: &OpenAdapter) -> [String; 11] {
         of.receives.saturating_add(of.rdma_reads).to_string(),
         bytes(of.receive_bytes.saturating_add(of.rdma_read_bytes)),
         format!("{}/{}", of.request_stalls, of.receive_stalls),
+        of.events_lost.to_string(),
+        direct(of),
         age(of.age),
     ]
+}
+
+/// Returns whether a process copies directly from and to its peers: `yes`, the reason why not, or both numbers of peers.
+fn direct(of: &OpenAdapter) -> String {
+    match of.obstacle {
+        None if of.peers == 0 => "-".to_owned(),
+        None => "yes".to_owned(),
+        Some(obstacle) if of.direct_peers == 0 => format!("no:{}", obstacle.word()),
+        Some(obstacle) => format!("{}/{}:{}", of.direct_peers, of.peers, obstacle.word()),
+    }
 }
 
 /// Returns bytes with one decimal in the largest unit that they reach.

@@ -18,6 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use dat_census::copies::{self, Obstacle};
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
@@ -29,6 +30,7 @@ use crate::ready;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
 use crate::transfers::{Own, TABLE, Table};
+use crate::wire::Probe;
 
 mod end;
 
@@ -207,7 +209,8 @@ impl PeerSegment {
                 false
             } else {
                 // Without resources for the check, the previous result remains.
-                self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
+                peer.probe.addr != 0
+                    && self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && vm::probe(number, peer.probe.addr, peer.probe.value)
             };
             let found = if reached { REACHED } else { TRIED };
@@ -218,6 +221,20 @@ impl PeerSegment {
             }
         }
         0
+    }
+
+    /// Returns why this process does not copy from and to the peer's memory; `None` if it does. `wanted` is `false` if
+    /// this process forbids copies.
+    pub fn obstacle(&self, wanted: bool) -> Option<Obstacle> {
+        let peer = self.peer().filter(|_| !self.reads_peer.get())?;
+        let is_visible = || self.control.is_thread(self.pid, peer.copy_target() as i32).unwrap_or(true);
+        Some(match peer.probe {
+            _ if !wanted => Obstacle::Variable,
+            Probe::UNWANTED => Obstacle::PeerVariable,
+            Probe { addr: 0, .. } => Obstacle::Namespace,
+            _ if !is_visible() => Obstacle::Namespace,
+            _ => copies::own_obstacle().unwrap_or(Obstacle::Permission),
+        })
     }
 
     /// Returns whether the peer must be notified that this process cannot read its memory; `true` only once.

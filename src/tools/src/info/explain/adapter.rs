@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
 use dat::{Library, Request};
+use dat_census::copies::own_obstacle;
 use dat_registry::loader::beside;
 use dat_registry::search::Found;
 use dat_registry::select::select;
@@ -80,7 +81,11 @@ impl Subject<'_> {
                         "its library {library} is not in the directory of {own}; the loader searches for it"
                     )),
                 });
-                steps.extend(self.place(entry, file.as_deref().map_or_else(|| kind_of(entry), kind)));
+                let kind = file.as_deref().map_or_else(|| kind_of(entry), kind);
+                steps.extend(self.place(entry, kind));
+                if kind == Kind::Shm && self.probe.answer.is_ok() {
+                    steps.push(copies());
+                }
             }
         }
         steps.push(self.opening(entry.is_some_and(|(origin, _)| *origin == Origin::BuiltIn)));
@@ -160,6 +165,17 @@ impl Subject<'_> {
                 Step::wrong_if(matters, format!("it does not open: {why}{messages}")).see(topic)
             }
         }
+    }
+}
+
+/// Returns whether processes of shm can copy directly.
+fn copies() -> Step {
+    match own_obstacle() {
+        None => Step::ok("processes copy long messages and RDMA data directly, if the peer permits it"),
+        Some(obstacle) => Step::note(format!(
+            "processes copy long messages and RDMA data through shared memory, which is slower: {}",
+            obstacle.reason()
+        )),
     }
 }
 

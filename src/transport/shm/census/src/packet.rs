@@ -1,5 +1,7 @@
 //! The packets of a question and its response: a kind byte, then fields in little-endian order.
 
+use crate::copies::Obstacle;
+
 /// Kind of a question, which has no fields.
 pub const ASK: u8 = 12;
 /// Kind of a response with an [`OpenAdapter`].
@@ -89,7 +91,8 @@ macro_rules! structures {
 structures! {
     OpenAdapter {
         left name major minor age connections sends send_bytes rdma_writes rdma_write_bytes rdma_reads rdma_read_bytes
-        receives receive_bytes request_stalls receive_stalls peer_wakeups established failures async_events
+        receives receive_bytes request_stalls receive_stalls peer_wakeups established failures async_events events_lost
+        peers direct_peers obstacle
     };
 }
 
@@ -136,4 +139,12 @@ pub struct OpenAdapter {
     pub failures: u64,
     /// Asynchronous events.
     pub async_events: u64,
+    /// Events and connection requests for which an event dispatcher had no room.
+    pub events_lost: u64,
+    /// Other processes to which the process has a link.
+    pub peers: u64,
+    /// Peers from and to whose memory the process copies directly.
+    pub direct_peers: u64,
+    /// Why the process does not copy directly, if that applies to all or to some peers.
+    pub obstacle: Option<Obstacle>,
 }

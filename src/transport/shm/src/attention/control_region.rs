@@ -127,13 +127,12 @@ impl ControlRegion {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the address and value with which process `pid` tests its access. They are 0 if this process cannot see
-    /// that process in /proc. The peer must then not copy, because this process could not detect a stopped copy.
+    /// Returns the address and value with which process `pid` tests its access, or [`Probe::UNSEEN`].
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
         } else {
-            Probe { addr: 0, value: 0 }
+            Probe::UNSEEN
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use dat_census::copies::{self, Obstacle};
 use dat_census::socket::Socket;
 use dat_census::{MAX_BYTES, OpenAdapter};
 use dat_core::event::Transfer;
@@ -14,6 +15,7 @@ use host::lock::Mutex;
 use host::memory::Room;
 
 use crate::Shm;
+use crate::process_context::ProcessContext;
 use crate::wire::Message;
 
 const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
@@ -33,14 +35,14 @@ impl Census {
     }
 
     /// Returns the adapters' data; `None` if a lock is held for too long, or without memory.
-    fn adapters(&self) -> Option<Vec<OpenAdapter>> {
+    fn adapters(&self, copies: Copies) -> Option<Vec<OpenAdapter>> {
         let until = Instant::now() + LOCK_TIMEOUT;
         let mut open = Vec::new();
         for (sink, since) in self.0.lock().iter() {
             match sink.glance(until) {
                 Glanced::Told(glance) => {
                     open.room(1).ok()?;
-                    open.push(adapter(glance, since.elapsed()));
+                    open.push(adapter(glance, since.elapsed(), copies));
                 }
                 Glanced::Busy => return None,
                 Glanced::Closed => {}
@@ -50,8 +52,8 @@ impl Census {
     }
 
     /// Returns the packets of a response; `None` in the cases of [`Census::adapters`].
-    fn packets(&self) -> Option<Vec<Vec<u8>>> {
-        let (adapters, mut packets) = (self.adapters()?, Vec::new());
+    fn packets(&self, copies: Copies) -> Option<Vec<Vec<u8>>> {
+        let (adapters, mut packets) = (self.adapters(copies)?, Vec::new());
         packets.room(adapters.len()).ok()?;
         for mut adapter in adapters.into_iter().rev() {
             adapter.left = packets.len() as u32;
@@ -62,7 +64,10 @@ impl Census {
     }
 }
 
-fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
+/// The result of [`Links::copies`](crate::link::Links::copies).
+type Copies = (u64, u64, Option<Obstacle>);
+
+fn adapter(glance: AdapterSnapshot, age: Duration, (peers, direct_peers, obstacle): Copies) -> OpenAdapter {
     let AdapterSnapshot { mut name, version: (major, minor), connections, counters, fates } = glance;
     // Only a name with non-ASCII characters can be too long.
     while name.len() > MAX_BYTES {
@@ -91,6 +96,10 @@ fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
         established: fates.established,
         failures: fates.failures,
         async_events: fates.async_events,
+        events_lost: fates.events_lost,
+        peers,
+        direct_peers,
+        obstacle,
     }
 }
 
@@ -102,9 +111,12 @@ pub struct Answer {
 
 impl Answer {
     /// Responds to a process that asks. That process must ask again if packets are missing.
-    pub fn give(&mut self, census: &Census, socket: &Socket) {
+    pub fn give(&mut self, context: &ProcessContext, socket: &Socket) {
         if self.given.is_none_or(|given| given.elapsed() >= REUSE_TIME) {
-            self.packets = census.packets().unwrap_or_else(|| vec![Message::Again.encode()]);
+            let (peers, direct, obstacle) = context.links.copies(context.vm);
+            let obstacle = if peers == 0 { copies::own_obstacle() } else { obstacle };
+            self.packets =
+                context.census.packets((peers, direct, obstacle)).unwrap_or_else(|| vec![Message::Again.encode()]);
             self.given = Some(Instant::now());
         }
         let _ = self.packets.iter().try_for_each(|packet| socket.send(packet, &[]));

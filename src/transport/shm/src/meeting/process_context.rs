@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use dat_census::copies;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
@@ -87,7 +88,7 @@ impl ProcessContext {
             adapters: AtomicUsize::new(0),
             census: Census::default(),
             stopped: AtomicBool::new(false),
-            vm: vm::is_wanted(),
+            vm: copies::is_wanted(),
             traceable: AtomicBool::new(false),
         })?;
         let own = Link::new(Arc::downgrade(&context), peer_segment, reachable.name.clone(), None)?;
@@ -96,10 +97,13 @@ impl ProcessContext {
         Ok(context)
     }
 
-    /// Returns the probe for process `pid`. If copies are enabled, the first valid probe also asks Yama to permit them.
+    /// Returns the probe for process `pid`. The first valid probe also asks Yama to permit copies.
     pub fn probe(&self, pid: i32) -> Probe {
+        if !self.vm {
+            return Probe::UNWANTED;
+        }
         let probe = self.links.control.probe(pid);
-        if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
+        if probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
             vm::allow_tracing();
         }
         probe

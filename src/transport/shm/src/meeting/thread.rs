@@ -394,7 +394,7 @@ impl Thread {
                 return Err(format!("its hello has version {version}, not {VERSION}"));
             }
             (Some(Stage::Greeted(socket)), Message::Ask) => {
-                self.answer.give(&self.context.census, socket);
+                self.answer.give(&self.context, socket);
                 self.lose(token);
             }
             (Some(Stage::Greeting(..)), Message::Welcome { probe, reads }) => {

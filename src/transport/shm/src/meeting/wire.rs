@@ -16,8 +16,16 @@ const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
 /// A known value in the sender's memory, with which the receiver tests whether it can read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
+    /// If 0, the receiver must not copy from or to the sender's memory.
     pub addr: u64,
     pub value: u64,
+}
+
+impl Probe {
+    /// The sender cannot see the receiver in /proc, so it could not detect a stopped copy.
+    pub const UNSEEN: Probe = Probe { addr: 0, value: 0 };
+    /// `DAT_SHM_VM=0` in the sender forbids copies.
+    pub const UNWANTED: Probe = Probe { addr: 0, value: 1 };
 }
 
 /// A connection attempt: its active end, its place in the shared memory, and a number unique on the link.

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::time::{Duration, SystemTime};
 
+use dat_census::copies::namespace_ids;
 use host::cancel::uncancelled;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -37,15 +38,9 @@ fn exists(path: &str) -> bool {
     uncancelled(|| fs::exists(path)).unwrap_or(false)
 }
 
-/// Returns the ids of a thread from its status file, from the pid namespace of /proc down to the thread's own.
-fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
-    line.split_ascii_whitespace()
-}
-
 /// Returns whether /proc shows this process's pid namespace; an error if that cannot be determined.
 pub fn is_own_proc() -> io::Result<bool> {
-    Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
+    Ok(namespace_ids(&read("/proc/thread-self/status")?).count() == 1)
 }
 
 /// Returns whether `tid` is a thread of process `pid` in both the process's and this /proc's pid namespace; an error
@@ -55,7 +50,7 @@ pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
         Err(error) if is_absent(&error) => return Ok(false),
         status => status?,
     };
-    let own = numbers(&status).next_back().and_then(|number| number.parse().ok());
+    let own = namespace_ids(&status).next_back().and_then(|number| number.parse().ok());
     Ok(own == Some(tid))
 }
 

@@ -8,14 +8,13 @@
 //!
 //! A probe tests the kernel's permission when a link is established, after the peer has permitted the access with Yama.
 
-use std::fs;
 use std::io;
 use std::ptr;
 
 use arrayvec::ArrayVec;
+use dat_census::copies;
 use dat_core::transport::MAX_SEGMENTS;
 use dat_memory::user::{Source, Target};
-use host::environment;
 use rustix::process::{PTracer, set_ptracer};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
@@ -122,11 +121,6 @@ fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
     }
 }
 
-/// Returns whether to try copies between processes. `DAT_SHM_VM=0` in the environment simulates a kernel that refuses.
-pub fn is_wanted() -> bool {
-    environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
-}
-
 /// Returns whether this process may read the memory of process `pid`, which has `expected` at `remote_addr`: tests
 /// permission and identity.
 pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
@@ -140,9 +134,9 @@ pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
 
 /// Permits this user's processes to access this process's memory even if Yama restricts that to parents.
 pub fn allow_tracing() {
-    match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope") {
-        Ok(scope) if scope.trim() == "1" => {}
-        Ok(scope) if scope.trim() == "3" => {
+    match copies::yama_scope() {
+        Some(1) => {}
+        Some(3) => {
             log::warn!("shm: kernel.yama.ptrace_scope is 3: large transfers use shared memory, which is slower");
             return;
         }

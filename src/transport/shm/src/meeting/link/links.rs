@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
+use dat_census::copies::Obstacle;
 use host::cold_path;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory};
@@ -32,6 +33,15 @@ impl Links {
     pub fn remove(&self, link: &Arc<Link>) {
         self.all.write().retain(|known| !Arc::ptr_eq(known, link));
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
+    }
+
+    /// Returns the number of other processes, from and to how many of them this process copies directly, and why not from
+    /// and to the others.
+    pub fn copies(&self, wanted: bool) -> (u64, u64, Option<Obstacle>) {
+        let all = self.all.read();
+        let peers = || all.iter().map(|link| &link.peer_segment).filter(|segment| !segment.is_local());
+        let direct = peers().filter(|segment| segment.reads_peer.get()).count();
+        (peers().count() as u64, direct as u64, peers().find_map(|segment| segment.obstacle(wanted)))
     }
 
     /// Processes arrived data, or waits up to [`POLL_TIMEOUT`] for another thread that does.

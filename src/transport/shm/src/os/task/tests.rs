@@ -41,7 +41,7 @@ fn finds_no_missing_thread() {
 
 #[test]
 fn detects_other_namespaces() {
-    let all = |status| numbers(status).collect::<Vec<_>>();
+    let all = |status| namespace_ids(status).collect::<Vec<_>>();
     assert_eq!(all("Name:\tx\nNSpid:\t7\nVmPeak: 1\n"), ["7"]);
     assert_eq!(all("NSpid:\t1234\t7\n"), ["1234", "7"]);
     assert_eq!(all("Name:\tx\n"), [""; 0]);
