@@ -58,6 +58,7 @@ static int actor(struct link *up)
     (void)up;
     must(fd >= 0 && dup2(fd, STDERR_FILENO) >= 0, "no file for the lines");
     fx_open(&fx);
+    must(dat_pz_create(fx.ia, NULL) != DAT_SUCCESS, "a zone without a handle");
     region_make(&fx, &near, 64, MEM_LOCAL);
     region_make(&fx, &far, 64, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
     below(&fx, &near);
@@ -123,16 +124,19 @@ static const struct {
 } subjects[] = {
     { "DAT_DBG_TYPE", "0x4", " the configuration" },
     { "DAT_DBG_TYPE", "0x8", ": a provider registers" },
-    { "DAT_DBG_TYPE", "0x10", "dat_registry_add_provider returns 0x00000000" },
-    { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv returns 0x00000000" },
+    { "DAT_DBG_TYPE", "0x10", "dat_registry_add_provider returns 0x00000000 DAT_SUCCESS\n" },
+    { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv returns 0x00000000 DAT_SUCCESS\n" },
+    { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv provider=" },
     { "DAPL_DBG_TYPE", "0x4", "debug: event dispatcher " },
     { "DAPL_DBG_TYPE", "0x8", ": connects to qualifier " },
     { "DAPL_DBG_TYPE", "0x10", ", then DAT_EP_STATE_CONNECTED" },
     { "DAPL_DBG_TYPE", "0x40", ": DAT_CONNECTION_EVENT_BROKEN" },
     { "DAPL_DBG_TYPE", "0x80", ": a request with cookie 0x2 ends: DAT_DTO_ERR_REMOTE_ACCESS" },
     { "DAPL_DBG_TYPE", "0x80", ": a receive with cookie 0x3 ends: DAT_DTO_ERR_LOCAL_LENGTH" },
-    { "DAPL_DBG_TYPE", "0x100", "debug: dat_ep_connect\n" },
-    { "DAPL_DBG_TYPE", "0x200", "dat_ep_connect returns 0x00000000" },
+    { "DAPL_DBG_TYPE", "0x100", "debug: dat_ep_connect ep_handle=0x" },
+    { "DAPL_DBG_TYPE", "0x200", "dat_ep_connect returns 0x00000000 DAT_SUCCESS\n" },
+    { "DAPL_DBG_TYPE", "0x200", "dat_pz_create returns 0x00000000 DAT_SUCCESS pz_handle=0x" },
+    { "DAPL_DBG_TYPE", "0x200", " DAT_INVALID_PARAMETER DAT_INVALID_ARG2\n" },
     { "DAPL_DBG_TYPE", "0x800", ": below the low watermark" },
     { "DAPL_DBG_TYPE", "0x1000", " sends of " },
     { "DAPL_DBG_TYPE", "0x4000", " begins" },

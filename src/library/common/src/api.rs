@@ -1,11 +1,10 @@
 //! The version-specific definitions of a library: [`Api`].
 
-use std::ffi::CStr;
-
 use dat_registry::{EntriesGuard, Missing, Registry, Version};
+pub use dat_udat::abi::CodeNames;
 use dat_udat::dat_error::{
-    self, DAT_ERROR, DAT_GET_SUBTYPE, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
-    DAT_PROVIDER_NOT_FOUND, DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_RETURN_SUBTYPE, DAT_SUBTYPE_MASK, DAT_TYPE_MASK,
+    DAT_ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA, DAT_PROVIDER_NOT_FOUND,
+    DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_RETURN_SUBTYPE,
 };
 use host::fork::Hold;
 
@@ -22,10 +21,8 @@ pub trait Api: Sized + 'static {
     const VERSION: Version;
     /// The [`Codes`] of the version.
     const CODES: Codes;
-    /// Types of return codes that not all versions have.
-    const TYPES: Names;
-    /// Subtypes of return codes that not all versions have.
-    const SUBTYPES: Names;
+    /// The names of return codes.
+    const NAMES: CodeNames;
 
     /// Returns the library's state.
     fn statics() -> &'static Statics<Self>;
@@ -35,27 +32,6 @@ pub trait Api: Sized + 'static {
     /// # Safety
     /// The table must be registered.
     unsafe fn ia_functions(table: *const Head) -> (Option<Open>, Option<Close>);
-
-    /// Returns the name of the type of a return code, or `None` if the type is unknown.
-    fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
-        // The mask removes the class bits that DAT_NOT_IMPLEMENTED may contain.
-        name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
-    }
-
-    /// Returns the name of the subtype of a return code: an empty string for subtype 0, `None` if it is unknown.
-    fn name_of_subtype(code: DAT_RETURN) -> Option<&'static CStr> {
-        match DAT_GET_SUBTYPE(code) {
-            0 => Some(c""),
-            _ => name_of([dat_error::DAT_RETURN_SUBTYPE, Self::SUBTYPES], code, DAT_SUBTYPE_MASK),
-        }
-    }
-}
-
-/// Values, each with its name.
-pub type Names = &'static [(DAT_RETURN, &'static CStr)];
-
-fn name_of(names: [Names; 2], code: DAT_RETURN, mask: DAT_RETURN) -> Option<&'static CStr> {
-    names.into_iter().flatten().find(|(value, _)| value & mask == code & mask).map(|(_, name)| *name)
 }
 
 /// The state of a library, never freed.
@@ -132,8 +108,8 @@ macro_rules! library {
                     ],
                 }
             };
-            const TYPES: $crate::api::Names = $udat::DAT_RETURN_TYPE;
-            const SUBTYPES: $crate::api::Names = $udat::DAT_RETURN_SUBTYPE;
+            const NAMES: $crate::api::CodeNames =
+                $crate::api::CodeNames::new($udat::DAT_RETURN_TYPE, $udat::DAT_RETURN_SUBTYPE);
 
             fn statics() -> &'static $crate::api::Statics<Self> {
                 static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::unused();

@@ -41,7 +41,7 @@ fn framed<A: Api>(
         Some(Err(code)) => code,
         None => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
     };
-    log::debug!(target: return_, "{function} returns {code:#010x}");
+    log::debug!(target: return_, "{function} returns {}", A::NAMES.shown(code));
     cancel::restore(before);
     code
 }

@@ -37,6 +37,8 @@ pub unsafe fn dat_ia_openv<A: Api>(
             return Err(INVALID_IA);
         }
         let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
+        let name = name.to_string_lossy();
+        log::debug!(target: diagnostics::CALL, "dat_ia_openv provider={name} version={dat_major}.{dat_minor}");
         // SAFETY: the request has the name; the other pointer comes from the caller.
         let (handle, _) = unsafe { open::<A>(&request, Purpose::Use, asynch_evd_min_qlen, asynch_evd_handle)? };
         // SAFETY: not NULL as checked, and writable as the caller promises.

@@ -14,7 +14,7 @@ pub unsafe fn dat_strerror<A: Api>(
     major_message: *mut *const c_char,
     minor_message: *mut *const c_char,
 ) -> DAT_RETURN {
-    let (Some(major), Some(minor)) = (A::name_of_type(value), A::name_of_subtype(value)) else {
+    let (Some(major), Some(minor)) = (A::NAMES.of_type(value), A::NAMES.of_subtype(value)) else {
         return A::CODES.argument(1);
     };
     if major_message.is_null() {

@@ -17,7 +17,7 @@ pub unsafe fn dat_strerror<A: Api>(
     major_message: *mut *const c_char,
     minor_message: *mut *const c_char,
 ) -> DAT_RETURN {
-    let names = [A::name_of_type(value), A::name_of_subtype(value)];
+    let names = [A::NAMES.of_type(value), A::NAMES.of_subtype(value)];
     for ((message, name), unknown) in [major_message, minor_message].into_iter().zip(names).zip(UNKNOWN) {
         if !message.is_null() {
             // SAFETY: not NULL as checked, and writable as the caller promises.

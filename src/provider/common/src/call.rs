@@ -119,11 +119,17 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
     fork::finish::<F>();
-    let function = Function::of(&body);
-    log::debug!(target: CALL, "{function}");
     let code = code::<F>(isolate(body).unwrap_or(Err(PANICKED)));
-    log::debug!(target: RETURN, "{function} returns {code:#010x}");
     cancel::restore(before);
+    code
+}
+
+/// Runs an extended operation like [`slow`], and logs it.
+pub fn operation<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+    let function = Function::of(&body);
+    uncancelled(|| log::debug!(target: CALL, "{function}"));
+    let code = slow::<F>(body);
+    uncancelled(|| log::debug!(target: RETURN, "{function} returns {}", F::Version::CODE_NAMES.shown(code)));
     code
 }
 

@@ -41,6 +41,7 @@ pub mod rmr;
 pub mod rsp;
 pub mod srq;
 pub mod table;
+pub mod trace;
 pub mod wait;
 
 use std::ffi::{CStr, c_char};
@@ -50,6 +51,7 @@ use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{ApiCaps, Endpoint, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
+use dat_udat::abi::CodeNames;
 use dat_udat::*;
 
 use crate::ptr::{InPtr, Out};
@@ -122,6 +124,8 @@ pub trait Version: Sized + 'static {
 
     /// Major number of the version.
     const MAJOR: u32;
+    /// The names of return codes.
+    const CODE_NAMES: CodeNames;
     /// Symbol version of the registry's functions.
     const NODE: &'static CStr;
     /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's.
@@ -212,6 +216,8 @@ macro_rules! version {
         type ProviderAttr = DAT_PROVIDER_ATTR;
 
         const MAJOR: u32 = DAT_VERSION_MAJOR;
+        const CODE_NAMES: $crate::udat::abi::CodeNames =
+            $crate::udat::abi::CodeNames::new(DAT_RETURN_TYPE, DAT_RETURN_SUBTYPE);
 
         const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
         const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;

@@ -13,8 +13,15 @@ macro_rules! function {
         pub(super) unsafe extern $abi fn $name<F: $crate::Provider<Version = Udat>>(
             $($argument: $type),*
         ) -> DAT_RETURN {
+            const LOGGED: bool = $crate::trace::is_logged(stringify!($name));
+            let call = LOGGED.then(|| $crate::trace::Call::begin(stringify!($name), &[$((stringify!($argument), &$argument)),*]));
             // SAFETY: the program guarantees that its arguments are valid.
-            unsafe { slots::$name::<F>($($crate::ptr::Parameter::of($argument)),*) }
+            let code = unsafe { slots::$name::<F>($($crate::ptr::Parameter::of($argument)),*) };
+            if let Some(call) = call {
+                // SAFETY: the program guarantees that pointers to handles are NULL or writable.
+                unsafe { call.end(<Udat as $crate::Version>::CODE_NAMES, code) };
+            }
+            code
         }
     };
 }

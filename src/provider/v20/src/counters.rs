@@ -12,7 +12,7 @@ use dat_core::error::Role;
 use dat_core::event::{AsyncReason, ConnectionEvent, Transfer};
 use dat_core::transport::Transport;
 use dat_core::{AttachedData, Endpoint, Evd, Ia, Kind};
-use dat_provider_common::call::{OUT_OF_MEMORY, slow};
+use dat_provider_common::call::{OUT_OF_MEMORY, operation};
 use dat_provider_common::handle::find;
 use dat_provider_common::ptr::{OutPtr, Parameter};
 use dat_provider_common::{Answer, Fault, Provider};
@@ -137,7 +137,7 @@ pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
     let [counter, out, reset] = unsafe { arguments.next_words() };
     // The upper half of an `int` is undefined.
     let choice = Choice { counter: counter as c_int, reset: reset as u32 != 0 };
-    slow::<F>(|| {
+    operation::<F>(|| {
         counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
             // SAFETY: the caller passes NULL or a writable array.
             let first = unsafe { OutPtr::<DAT_UINT64>::of(VaList::pointer(out)) }.required(4)?;
@@ -156,7 +156,7 @@ pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
     // SAFETY: the caller passes two `int`.
     let [counter, reset] = unsafe { arguments.next_words() };
     let choice = Choice { counter: counter as c_int, reset: reset as u32 != 0 };
-    slow::<F>(|| {
+    operation::<F>(|| {
         let (host, process) = (host::print::host_name(), process::id());
         let mut text = String::new();
         counters_of::<F>(handle, choice, &mut |_, name: &CStr, value| {
@@ -180,7 +180,7 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     // SAFETY: the caller passes a `DAT_IA_COUNTER_TYPE`.
     let group = unsafe { arguments.next_word() } as DAT_IA_COUNTER_TYPE;
-    slow::<F>(|| {
+    operation::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(handle, Role::Ia)?;
         if !matches!(group, DCNT_IA_CM | DCNT_IA_LNK | DCNT_IA_DIAG) {
             return Err(Fault::Argument(3));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment};
 use dat_core::{Ah, Change, Claim, Endpoint};
-use dat_provider_common::call::{fast, slow};
+use dat_provider_common::call::{fast, operation};
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, remote};
 use dat_provider_common::ptr::{InPtr, Parameter};
@@ -70,7 +70,7 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
 }
 
 fn not_implemented<F: Provider<Version = Udat20>>() -> DAT_RETURN {
-    slow::<F>(|| Err(Fault::Core(Error::NotImplemented)))
+    operation::<F>(|| Err(Fault::Core(Error::NotImplemented)))
 }
 
 const RDMA_WRITE_IMMED: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Flags, 8)];
@@ -152,7 +152,7 @@ fn free_of_peer<F: Provider<Version = Udat20>>(
     read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
     claim: Claim,
 ) -> DAT_RETURN {
-    slow::<F>(|| {
+    operation::<F>(|| {
         let ep = for_datagrams::<F>(ep)?;
         let ah = F::domain().get::<Ah<F::Transport>>(read(3)?).ok_or(Fault::Argument(3))?;
         ep.free_peer(&ah, claim).at(&[(Arg::Remote, 3)])
