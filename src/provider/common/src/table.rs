@@ -14,7 +14,7 @@ macro_rules! function {
             $($argument: $type),*
         ) -> DAT_RETURN {
             const LOGGED: bool = $crate::trace::is_logged(stringify!($name));
-            let call = LOGGED.then(|| $crate::trace::Call::begin(stringify!($name), &[$((stringify!($argument), &$argument)),*]));
+            let call = LOGGED.then(|| $crate::trace::Call::begin(stringify!($name), &[$((stringify!($argument), stringify!($type), &$argument)),*]));
             // SAFETY: the program guarantees that its arguments are valid.
             let code = unsafe { slots::$name::<F>($($crate::ptr::Parameter::of($argument)),*) };
             if let Some(call) = call {

@@ -12,7 +12,7 @@ use host::cancel::uncancelled;
 use host::diagnostics::{CALL, RETURN};
 
 /// The calls of the fast path. All other calls that post are part of it, too.
-const FAST: [&str; 9] = [
+const FAST: [&str; 10] = [
     "dat_evd_dequeue",
     "dat_evd_wait",
     "dat_cno_wait",
@@ -21,6 +21,7 @@ const FAST: [&str; 9] = [
     "dat_srq_query",
     "dat_set_consumer_context",
     "dat_get_consumer_context",
+    "dat_get_handle_type",
     "dat_extension_op",
 ];
 
@@ -59,8 +60,8 @@ const fn has(text: &str, at: usize, part: &str) -> bool {
     true
 }
 
-/// The name of an argument, and its value.
-pub type Argument<'a> = (&'static str, &'a dyn Any);
+/// The name of an argument, the name of its type, and its value.
+pub type Argument<'a> = (&'static str, &'static str, &'a dyn Any);
 
 /// A call in progress.
 pub struct Call {
@@ -77,7 +78,7 @@ impl Call {
             uncancelled(|| log::debug!(target: CALL, "{name}{}", Arguments(arguments)));
         }
         if log::log_enabled!(target: RETURN, log::Level::Debug) {
-            let outputs = arguments.iter().filter_map(|(name, value)| Some((*name, *value.downcast_ref()?)));
+            let outputs = arguments.iter().filter_map(|(name, _, value)| Some((*name, *value.downcast_ref()?)));
             call.outputs.iter_mut().zip(outputs).for_each(|(place, output)| *place = Some(output));
         }
         call
@@ -111,20 +112,20 @@ impl fmt::Display for Handles {
     }
 }
 
-/// Writes the arguments that are handles or numbers.
+/// Writes the arguments that are handles or numbers. Flags, masks and contexts are hexadecimal.
 struct Arguments<'a>(&'a [Argument<'a>]);
 
 impl fmt::Display for Arguments<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, value) in self.0 {
+        for (name, of, value) in self.0 {
+            let long = || value.downcast_ref::<u64>().copied();
             if let Some(&handle) = value.downcast_ref::<DAT_HANDLE>() {
                 write!(f, " {name}={handle:p}")?;
-            } else if let Some(number) = value.downcast_ref::<u64>() {
-                write!(f, " {name}={number}")?;
             } else if let Some(number) = value.downcast_ref::<i32>() {
                 write!(f, " {name}={number}")?;
-            } else if let Some(bits) = value.downcast_ref::<u32>() {
-                write!(f, " {name}={bits:#x}")?;
+            } else if let Some(number) = value.downcast_ref::<u32>().map(|&short| short.into()).or_else(long) {
+                let bits = ["_FLAGS", "_MASK", "_CONTEXT"].iter().any(|end| of.ends_with(end));
+                if bits { write!(f, " {name}={number:#x}") } else { write!(f, " {name}={number}") }?;
             }
         }
         Ok(())
