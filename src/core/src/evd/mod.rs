@@ -369,16 +369,27 @@ impl<T: Transport> Evd<T> {
     /// Counts events for which the queue has no room, and warns of the first loss. `what` names these events.
     #[cold]
     pub(crate) fn note_loss(&self, lost: usize, what: &dyn Display) {
+        self.note_lack(lost, "overflow", &format_args!("{lost} lost ({what})"));
+    }
+
+    /// Counts a connection request for which the queue has no room, as [`Evd::note_loss`] does. This is no overflow.
+    #[cold]
+    pub(crate) fn note_rejection(&self) {
+        self.note_lack(1, "full", &"connection request rejected");
+    }
+
+    #[cold]
+    fn note_lack(&self, lost: usize, state: &str, lack: &dyn Display) {
         let (qlen, dead) = {
             let queue = self.queue();
             (queue.qlen, queue.dead)
         };
         let before = self.lost.fetch_add(lost as u64, Ordering::Relaxed);
-        let head = format_args!("event dispatcher {}: overflow of its {qlen} entries", self.header.handle());
+        let head = format_args!("event dispatcher {}: {state} ({qlen} entries): {lack}", self.header.handle());
         if before == 0 && !dead {
-            log::warn!("{head}: {lost} lost ({what}); later losses are only counted");
+            log::warn!("{head}; later losses are only counted");
         } else {
-            log::debug!(target: host::diagnostics::EVD, "{head}: {lost} lost ({what}), {before} before");
+            log::debug!(target: host::diagnostics::EVD, "{head}, {before} lost before");
         }
     }
 

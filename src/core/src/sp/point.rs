@@ -179,7 +179,7 @@ impl<T: Transport> ServicePoint<T> {
     #[cold]
     fn note_full(&self, evd: &Evd<T>) {
         self.ia.happenings.note(ConnStat::NoRoom);
-        evd.note_loss(1, &"connection request, which is rejected");
+        evd.note_rejection();
     }
 }
 
