@@ -148,7 +148,8 @@ unwanted()
     start unwanted env DAT_SHM_VM=0 "$BIN/dat-ping" shm localhost --interval 0.01
     one=$pid
     shows "a[$one]['obstacle'] == 'DAT_SHM_VM' and a[$one]['peers'] == 1 and a[$one]['direct_peers'] == 0 and
-    a[$server]['peers'] == 2 and a[$server]['obstacle'] in ('peer', a[$client]['obstacle'])"
+    a[$server]['peers'] == 2 and a[$server]['obstacle'] in ('peer', a[$client]['obstacle'] or 'peer') and
+    a[$server]['direct_peers'] == (a[$client]['obstacle'] is None)"
     found=$?
     kill -KILL "$one"
     return $found

@@ -176,7 +176,8 @@ fn cells(of: &OpenAdapter) -> [String; 13] {
 fn direct(of: &OpenAdapter) -> String {
     match of.obstacle {
         None if of.peers == 0 => "-".to_owned(),
-        None => "yes".to_owned(),
+        None if of.direct_peers == of.peers => "yes".to_owned(),
+        None => format!("{}/{}", of.direct_peers, of.peers),
         Some(obstacle) if of.direct_peers == 0 => format!("no:{}", obstacle.word()),
         Some(obstacle) => format!("{}/{}:{}", of.direct_peers, of.peers, obstacle.word()),
     }

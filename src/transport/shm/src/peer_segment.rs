@@ -106,6 +106,8 @@ pub struct PeerSegment {
     /// Set while this process can access the peer's memory; set while the peer can access this process's memory.
     pub reads_peer: Hint,
     pub peer_reads: Hint,
+    /// Set if a filter of system calls refused a copy.
+    filtered: Hint,
     /// Set until the peer is notified that `reads_peer` has become false.
     untold: AtomicBool,
     dead: AtomicBool,
@@ -153,6 +155,7 @@ impl PeerSegment {
             fenced: Hint(AtomicBool::new(side.is_none() && control.fences)),
             reads_peer: Hint::default(),
             peer_reads: Hint::default(),
+            filtered: Hint::default(),
             untold: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             suspect: Hint::default(),
@@ -211,7 +214,7 @@ impl PeerSegment {
                 // Without resources for the check, the previous result remains.
                 peer.probe.addr != 0
                     && self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
-                    && vm::probe(number, peer.probe.addr, peer.probe.value)
+                    && (vm::probe(number, peer.probe.addr, peer.probe.value) || self.note_refusal())
             };
             let found = if reached { REACHED } else { TRIED };
             // A failure does not count if the peer has replaced the thread during the check.
@@ -221,6 +224,12 @@ impl PeerSegment {
             }
         }
         0
+    }
+
+    /// Notes whether a filter has refused the copy that has just failed. Returns `false`.
+    fn note_refusal(&self) -> bool {
+        self.filtered.set(!copies::can_read_itself());
+        false
     }
 
     /// Returns why this process does not copy from and to the peer's memory; `None` if it does. `wanted` is `false` if
@@ -233,7 +242,8 @@ impl PeerSegment {
             Probe::UNWANTED => Obstacle::PeerVariable,
             Probe { addr: 0, .. } => Obstacle::Namespace,
             _ if !is_visible() => Obstacle::Namespace,
-            _ => copies::own_obstacle().unwrap_or(Obstacle::Permission),
+            _ if self.filtered.get() => Obstacle::Filter,
+            _ => copies::obstacle(wanted).unwrap_or(Obstacle::Permission),
         })
     }
 

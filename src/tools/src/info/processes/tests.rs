@@ -24,6 +24,7 @@ fn names_the_obstacle_to_direct_copies() {
     };
     assert_eq!(of(0, 0, None), "-");
     assert_eq!(of(2, 2, None), "yes");
+    assert_eq!(of(3, 2, None), "2/3");
     assert_eq!(of(0, 0, Some(Obstacle::Variable)), "no:DAT_SHM_VM");
     assert_eq!(of(3, 2, Some(Obstacle::PeerVariable)), "2/3:peer");
 }

@@ -74,19 +74,25 @@ impl Field for Option<Obstacle> {
     }
 }
 
-/// Returns whether this process permits direct copies, in both directions.
+/// Returns whether this process permits direct copies, in both directions. Reads the environment, which the program may
+/// change.
 pub fn is_wanted() -> bool {
     environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
 }
 
 /// Returns the obstacle that applies to every peer of this process; `None` if there is none.
 pub fn own_obstacle() -> Option<Obstacle> {
+    obstacle(is_wanted()).or_else(|| (!can_read_itself()).then_some(Obstacle::Filter))
+}
+
+/// Returns the obstacle that applies to every peer of this process, except [`Obstacle::Filter`]: a filter may end a
+/// process that tries a copy. `wanted` is the result of [`is_wanted`].
+pub fn obstacle(wanted: bool) -> Option<Obstacle> {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let is_tracer = || field(&status, "CapEff:").is_some_and(may_trace);
     match () {
-        () if !is_wanted() => Some(Obstacle::Variable),
+        () if !wanted => Some(Obstacle::Variable),
         () if namespace_ids(&status).count() != 1 => Some(Obstacle::Namespace),
-        () if !can_read_itself() => Some(Obstacle::Filter),
         () => match yama_scope() {
             Some(3) => Some(Obstacle::Yama),
             Some(2) if !is_tracer() => Some(Obstacle::Yama),
@@ -113,8 +119,9 @@ fn may_trace(capabilities: &str) -> bool {
     u64::from_str_radix(capabilities.trim(), 16).is_ok_and(|set| set >> SYS_PTRACE & 1 == 1)
 }
 
-/// Returns whether the kernel lets this process read its own memory, which only a filter forbids.
-fn can_read_itself() -> bool {
+/// Returns whether the kernel lets this process read its own memory, which only a filter forbids. The filter may end the
+/// process, unless a copy has just failed.
+pub fn can_read_itself() -> bool {
     let (byte, mut copy) = (1_u8, 0_u8);
     let vec = |byte: *mut u8| libc::iovec { iov_base: byte.cast(), iov_len: 1 };
     let (local, remote) = (vec(&raw mut copy), vec((&raw const byte).cast_mut()));

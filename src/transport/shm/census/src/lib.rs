@@ -3,6 +3,8 @@
 //! A client connects to a process's socket in the rendezvous directory and sends [`ASK`] instead of a hello. The
 //! progress thread responds with a packet for each adapter, or with [`AGAIN`], and closes the connection. The shm
 //! transport shares the sockets and packets; a tool needs nothing else of shm.
+//!
+//! [`copies`] contains what forbids direct copies between processes, which shm and tools examine.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

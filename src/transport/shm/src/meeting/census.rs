@@ -6,7 +6,6 @@
 
 use std::time::{Duration, Instant};
 
-use dat_census::copies::{self, Obstacle};
 use dat_census::socket::Socket;
 use dat_census::{MAX_BYTES, OpenAdapter};
 use dat_core::event::Transfer;
@@ -15,6 +14,7 @@ use host::lock::Mutex;
 use host::memory::Room;
 
 use crate::Shm;
+use crate::link::Copies;
 use crate::process_context::ProcessContext;
 use crate::wire::Message;
 
@@ -64,10 +64,7 @@ impl Census {
     }
 }
 
-/// The result of [`Links::copies`](crate::link::Links::copies).
-type Copies = (u64, u64, Option<Obstacle>);
-
-fn adapter(glance: AdapterSnapshot, age: Duration, (peers, direct_peers, obstacle): Copies) -> OpenAdapter {
+fn adapter(glance: AdapterSnapshot, age: Duration, copies: Copies) -> OpenAdapter {
     let AdapterSnapshot { mut name, version: (major, minor), connections, counters, fates } = glance;
     // Only a name with non-ASCII characters can be too long.
     while name.len() > MAX_BYTES {
@@ -97,9 +94,9 @@ fn adapter(glance: AdapterSnapshot, age: Duration, (peers, direct_peers, obstacl
         failures: fates.failures,
         async_events: fates.async_events,
         events_lost: fates.events_lost,
-        peers,
-        direct_peers,
-        obstacle,
+        peers: copies.peers,
+        direct_peers: copies.direct_peers,
+        obstacle: copies.obstacle,
     }
 }
 
@@ -113,10 +110,8 @@ impl Answer {
     /// Responds to a process that asks. That process must ask again if packets are missing.
     pub fn give(&mut self, context: &ProcessContext, socket: &Socket) {
         if self.given.is_none_or(|given| given.elapsed() >= REUSE_TIME) {
-            let (peers, direct, obstacle) = context.links.copies(context.vm);
-            let obstacle = if peers == 0 { copies::own_obstacle() } else { obstacle };
-            self.packets =
-                context.census.packets((peers, direct, obstacle)).unwrap_or_else(|| vec![Message::Again.encode()]);
+            let copies = context.links.copies(context.vm);
+            self.packets = context.census.packets(copies).unwrap_or_else(|| vec![Message::Again.encode()]);
             self.given = Some(Instant::now());
         }
         let _ = self.packets.iter().try_for_each(|packet| socket.send(packet, &[]));

@@ -300,8 +300,10 @@ impl End {
         }
     }
 
+    /// Stops direct copies with the peer, after a copy that has failed.
     pub fn stop_copying(&self) {
         if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
+            self.peer_segment.note_refusal();
             self.peer_segment.untold.store(true, Ordering::Relaxed);
         }
         self.repoll();

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
-use dat_census::copies::Obstacle;
+use dat_census::copies::{self, Obstacle};
 use host::cold_path;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory};
@@ -12,7 +12,19 @@ use host::pause::Pause;
 use super::Link;
 use crate::control_region::ControlRegion;
 use crate::hot::Hot;
+use crate::peer_segment::PeerSegment;
 use crate::pending::Pending;
+
+/// Direct copies between a process and its peers.
+#[derive(Clone, Copy)]
+pub struct Copies {
+    /// Number of other processes.
+    pub peers: u64,
+    /// From and to how many of them the process copies directly.
+    pub direct_peers: u64,
+    /// Why not from and to the others.
+    pub obstacle: Option<Obstacle>,
+}
 
 pub struct Links {
     pub control: Arc<ControlRegion>,
@@ -35,13 +47,17 @@ impl Links {
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
 
-    /// Returns the number of other processes, from and to how many of them this process copies directly, and why not from
-    /// and to the others.
-    pub fn copies(&self, wanted: bool) -> (u64, u64, Option<Obstacle>) {
-        let all = self.all.read();
-        let peers = || all.iter().map(|link| &link.peer_segment).filter(|segment| !segment.is_local());
-        let direct = peers().filter(|segment| segment.reads_peer.get()).count();
-        (peers().count() as u64, direct as u64, peers().find_map(|segment| segment.obstacle(wanted)))
+    /// Returns the direct copies of this process. `wanted` is `false` if it forbids them.
+    pub fn copies(&self, wanted: bool) -> Copies {
+        let is_peer = |segment: &&Arc<PeerSegment>| !segment.is_local() && !segment.is_dead();
+        // Cloned, because the obstacles are read from /proc, for which no call waits.
+        let peers: Vec<_> = self.all.read().iter().map(|link| &link.peer_segment).filter(is_peer).cloned().collect();
+        let obstacle = match peers.len() {
+            0 => copies::obstacle(wanted),
+            _ => peers.iter().find_map(|segment| segment.obstacle(wanted)),
+        };
+        let direct = peers.iter().filter(|segment| segment.reads_peer.get()).count();
+        Copies { peers: peers.len() as u64, direct_peers: direct as u64, obstacle }
     }
 
     /// Processes arrived data, or waits up to [`POLL_TIMEOUT`] for another thread that does.
