@@ -101,8 +101,8 @@ static int opens(struct link *up)
     return 0;
 }
 
-/* Waits for a connection request on cr, or for a rejection on conn. Returns true and sets *event for a request. */
-static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *event)
+/* Waits for a connection request on cr, or for UNREACHABLE on conn. Returns true and sets *event for a request. */
+static bool asked_or_unreachable(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *event)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
 
@@ -110,12 +110,12 @@ static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *
         if (dat_evd_dequeue(cr, event) == DAT_SUCCESS)
             return true;
         if (dat_evd_dequeue(conn, event) == DAT_SUCCESS) {
-            must(event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED, "%s", event_text(event->event_number));
+            must(event->event_number == DAT_CONNECTION_EVENT_UNREACHABLE, "%s", event_text(event->event_number));
             return false;
         }
         breathe();
     }
-    must(false, "neither a request nor a refusal");
+    must(false, "neither a request nor UNREACHABLE");
     return false;
 }
 
@@ -150,7 +150,7 @@ static int grows(struct link *up)
 
         side_make(&pair->a, &fx, NULL);
         must_rc(side_connect(&pair->a, fx_address(&fx), qual), DAT_SUCCESS, "dat_ep_connect");
-        if (!asked_or_refused(fx.cr, pair->a.conn, &event))
+        if (!asked_or_unreachable(fx.cr, pair->a.conn, &event))
             break;
         side_make(&pair->b, &fx, NULL);
         must_rc(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, pair->b.ep, 0, NULL),
@@ -215,9 +215,7 @@ static int connects(struct link *up)
         must(wait_event(s.conn, &event), "dat_ep_connect: %d descriptors: no event", more);
         limit(RLIMIT_NOFILE, RLIM_INFINITY);
         established = event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED;
-        /* The peer refuses a connection whose descriptors do not arrive. */
-        must(established || event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE ||
-                 event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+        must(established || event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
              "dat_ep_connect: %d descriptors: %s", more, event_text(event.event_number));
         if (!established) {
             side_free(&s);
@@ -254,12 +252,12 @@ int main(int argc, char **argv)
     }
     peer_start(&p, "grows");
     ok(peer_join(&p, 2 * SOON_MS) == 0,
-       "dat_lmr_create: a limit on the size of files: DAT_INSUFFICIENT_RESOURCES; connects are refused; both work later");
+       "dat_lmr_create: a limit on the size of files: DAT_INSUFFICIENT_RESOURCES; connects: unreachable; both work later");
     peer_start(&other, "listener");
     must(LINK_RECV(&other.link, qual), "no listener");
     peer_start(&p, "connects");
     LINK_SEND(&p.link, qual);
-    ok(peer_join(&p, 3 * SOON_MS) == 0, "dat_ep_connect: a limit on descriptors: unreachable, refused or established");
+    ok(peer_join(&p, 3 * SOON_MS) == 0, "dat_ep_connect: a limit on descriptors: unreachable, or established");
     peer_kill(&other);
     place_end();
     return done_testing();

@@ -15,7 +15,7 @@ macro_rules! psp_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither `DAT_PSP_CONSUMER_FLAG` nor `DAT_PSP_PROVIDER_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
             /// * `DAT_CONN_QUAL_IN_USE` - another service point listens at `conn_qual`. This code has no error class bit
-            /// * `DAT_PRIVILEGES_VIOLATION` - the system forbids the process to listen: `conn_qual` is a privileged port, the process has changed its user since dat_ia_open, or a policy forbids it
+            /// * `DAT_PRIVILEGES_VIOLATION` - the system forbids the process to listen: `conn_qual` is a privileged port, the process may not write the rendezvous directory of shm, it has changed its user since dat_ia_open, or a policy forbids it
             /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not support `psp_flags`; see `ep_creator` of dat_ia_query; never from the providers of this project
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///

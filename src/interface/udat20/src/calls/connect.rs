@@ -19,7 +19,7 @@ macro_rules! further_connect_calls {
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint is not in the state `DAT_EP_STATE_UNCONNECTED`
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` - the endpoint has no connection dispatcher
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` - the endpoint lacks a protection zone or a dispatcher that its attributes require
-            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` - out of memory, or the transport lacks resources for the endpoint, its dispatchers or its shared receive queue
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ`, `DAT_RESOURCE_DEVICE` - out of memory or file descriptors, or the transport lacks resources for the endpoint, its dispatchers or its shared receive queue
             ///
             /// # Events
             /// One on the connect EVD: `DAT_CONNECTION_EVENT_ESTABLISHED`, or an event that reports the reason of the

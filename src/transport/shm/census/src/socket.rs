@@ -154,6 +154,7 @@ impl Socket {
     /// # Errors
     /// * [`Errno::AGAIN`] - there is no message now.
     /// * [`Errno::MSGSIZE`] - `buf` was too short, or there were over [`MAX_FDS`] descriptors. The message is lost.
+    /// * [`Errno::MFILE`] - this process has no room for the descriptors. The message is lost.
     /// * any other system error.
     pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> Result<usize> {
         let mut space = [MaybeUninit::uninit(); CONTROL];
@@ -177,10 +178,11 @@ impl Socket {
             }
         }
         // The alignment of the control buffer may leave room for one more descriptor.
-        let too_many = fds.len() - before > MAX_FDS;
-        if too_many || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+        let arrived = fds.len() - before;
+        if arrived > MAX_FDS || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
             fds.truncate(before);
-            return Err(Errno::MSGSIZE);
+            let lacks = arrived < MAX_FDS && got.flags.contains(ReturnFlags::CTRUNC);
+            return Err(if lacks { Errno::MFILE } else { Errno::MSGSIZE });
         }
         if got.bytes == 0 {
             fds.truncate(before);

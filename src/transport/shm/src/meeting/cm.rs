@@ -72,13 +72,13 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     }
     let Some(id) = link.allocate() else {
         log::warn!("shm: cannot connect: {MAX_CONNS} connections between the two processes exist, or out of memory");
-        end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
+        end(conn, CloseReason::Disconnected, ConnectionReport::Unreachable);
         return;
     };
     let attached = link.attach(id.active, id, conn, AccessContext::new(0, 0));
     if !attached || conn.base.phase() >= Phase::Dead {
         link.withdraw(id);
-        end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
+        end(conn, CloseReason::Disconnected, ConnectionReport::Unreachable);
         return;
     }
     link.send(Message::Request { conn: id, qualifier, end: conn.info, private_data });

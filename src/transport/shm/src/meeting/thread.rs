@@ -111,6 +111,24 @@ enum Stage {
     Up(Arc<Link>),
 }
 
+/// Why a link ends, and the report for the connects that wait for it.
+struct Fault {
+    why: String,
+    report: ConnectionReport,
+}
+
+impl Fault {
+    fn of(what: &str, error: &io::Error) -> Fault {
+        Fault { why: format!("{what}: {error}"), report: ConnectionReport::of(error) }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(why: String) -> Fault {
+        Fault { why, report: ConnectionReport::NonPeerRejected }
+    }
+}
+
 enum Due {
     Connect(Weak<Conn>),
     /// Retries a connect for which no process listened.
@@ -362,13 +380,13 @@ impl Thread {
             let Some(socket) = self.socket(token) else { return };
             let message = match socket.recv(&mut packet, &mut fds) {
                 Ok(0) => return self.lose(token),
-                Ok(len) => Message::decode(&packet[..len]).ok_or("a message that is none".to_owned()),
+                Ok(len) => Message::decode(&packet[..len]).ok_or("a message that is none".to_owned().into()),
                 Err(Errno::AGAIN) => return,
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(Fault::of("its message", &error.into())),
             };
-            if let Err(why) = message.and_then(|message| self.on_message(token, message, &mut fds)) {
-                self.complain(socket.peer().unwrap_or(0), &why);
-                return self.lose(token);
+            if let Err(fault) = message.and_then(|message| self.on_message(token, message, &mut fds)) {
+                self.complain(socket.peer().unwrap_or(0), &fault.why);
+                return self.lose_for(token, &fault.report);
             }
         }
     }
@@ -377,28 +395,28 @@ impl Thread {
     ///
     /// # Errors
     /// The reason why the link must end.
-    fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
+    fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), Fault> {
         match (self.peers.get(&token), message) {
             (Some(Stage::Up(_)), Message::Ring) => {}
             (Some(Stage::Up(link)), Message::Reads(reads)) => link.peer_segment.peer_reads.set(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
                 if !cm::handle(&self.context, &link, message) {
-                    return Err("a message that breaks the rules".to_owned());
+                    return Err("a message that breaks the rules".to_owned().into());
                 }
             }
             (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
-                return self.on_hello(token, &name, probe, fds).map_err(|error| format!("its hello: {error}"));
+                return self.on_hello(token, &name, probe, fds).map_err(|error| Fault::of("its hello", &error));
             }
             (Some(Stage::Greeted(_)), Message::Hello { version, .. }) => {
-                return Err(format!("its hello has version {version}, not {VERSION}"));
+                return Err(format!("its hello has version {version}, not {VERSION}").into());
             }
             (Some(Stage::Greeted(socket)), Message::Ask) => {
                 self.answer.give(&self.context, socket);
                 self.lose(token);
             }
             (Some(Stage::Greeting(..)), Message::Welcome { probe, reads }) => {
-                return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));
+                return self.on_welcome(token, probe, reads, fds).map_err(|error| Fault::of("its welcome", &error));
             }
             (Some(Stage::Greeting(..)), answer @ (Message::UseMine | Message::Again)) => {
                 let Some(Stage::Greeting(link, mut call)) = self.peers.remove(&token) else { return Ok(()) };
@@ -409,12 +427,17 @@ impl Thread {
                 }
                 self.call_later(link.name.clone(), call);
             }
-            _ => return Err("a message out of turn".to_owned()),
+            _ => return Err("a message out of turn".to_owned().into()),
         }
         Ok(())
     }
 
     fn lose(&mut self, token: u64) {
+        self.lose_for(token, &ConnectionReport::NonPeerRejected);
+    }
+
+    /// Ends a link. The connects that wait for it end with `report`.
+    fn lose_for(&mut self, token: u64, report: &ConnectionReport) {
         self.pending_peers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
@@ -436,7 +459,7 @@ impl Thread {
             None => self.context.links.remove(&link),
             Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
         }
-        queue.into_iter().for_each(PendingConnect::refuse);
+        queue.into_iter().for_each(|waiting| waiting.end(report.clone()));
     }
 
     fn lose_violators(&mut self) {

@@ -87,7 +87,7 @@ impl Thread {
         let name = match self.reachable.directory.lookup(waiting.qualifier) {
             Ok(Some(name)) => name,
             Ok(None) => return self.connect_later(waiting),
-            Err(_) => return waiting.refuse(),
+            Err(error) => return waiting.end(ConnectionReport::of(&error)),
         };
         if name == self.reachable.name {
             if let Some(own) = self.context.own.get() {

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dat_core::transport::ConnectionReport;
 use host::poll;
 use rustix::io::Errno;
 
@@ -110,7 +111,7 @@ impl Thread {
         match link.socket.as_ref().map_or(Err(Errno::PIPE), |socket| socket.send(&welcome, &control.fds())) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return self.be_late(Late::Welcome(token)),
-            Err(_) => return self.lose(token),
+            Err(error) => return self.lose_for(token, &ConnectionReport::of(&error.into())),
         }
         if let Some(Stage::Welcoming(link, waiting)) = self.peers.remove(&token) {
             self.be_up(token, link, waiting);
