@@ -131,6 +131,7 @@ int main(int argc, char **argv)
         }
         is_int(good, rounds, "the first message of a new process, %s: arrives without a call of the receiver",
                passive ? "to which the receiver connects" : "which connects to the receiver");
+        diag("%d of at most %d rounds", rounds, most);
     }
     fx_close(&fx);
     return done_testing();
