@@ -31,6 +31,15 @@ static void opens_unknown(void)
     scene_not_found("unknown", DAT_NAME_NOT_REGISTERED);
 }
 
+static void opens_newer(void)
+{
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+
+    scene_code(dat_ia_openv((char *)"shm", 8, &evd, &ia, DAT_VERSION_MAJOR, 9, DAT_FALSE), DAT_PROVIDER_NOT_FOUND,
+               DAT_MINOR_NOT_FOUND, "a higher minor version");
+}
+
 static void opens_old(void)
 {
     scene_not_found("old", DAT_MINOR_NOT_FOUND);
@@ -69,6 +78,7 @@ static const struct scene scenes[] = {
     { "two cannot be loaded", opens_absent },
     { "no file", lists },
     { "unknown name", opens_unknown },
+    { "newer version", opens_newer },
     { "old entry", opens_old },
     { "told on standard output", tells_output },
     { NULL, NULL },
@@ -85,7 +95,7 @@ int main(int argc, char **argv)
                                           "RUST_LOG=error", "RUST_LOG=other=off,dat=error" };
     static const char *const silent[] = { "DAT_DBG_TYPE=0", "DAPL_DBG_TYPE=0", "DAT_LOG=off",
                                           "RUST_LOG=off", "RUST_LOG=other=trace" };
-    const char *text;
+    const char *text, *names;
 
     scene_enter(argc, argv, scenes);
     text = scene_play("two cannot be loaded", &(struct setting){ .conf = CONF });
@@ -158,10 +168,16 @@ int main(int argc, char **argv)
                                                          .env = { "DAT_DBG_TYPE=1" } });
     ok(strstr(text, "dat.conf:1 may be its line: ") != NULL && strstr(text, "there are: ") == NULL,
        "a name whose line is bad: the line is told, and no other name");
-    text = scene_play("unknown name", &(struct setting){ .etc = { ENTRY("other"), NULL }, .private_etc = true,
-                                                         .env = { "DAT_DBG_TYPE=1" } });
-    ok(text[0] == '\0' || strstr(text, "there are: other shm ") != NULL,
+    text = scene_play("unknown name", &(struct setting){ .override = "builtin", .env = { "DAT_DBG_TYPE=1" } });
+    names = strstr(text, "there are: shm ");
+    ok(names != NULL && strstr(names, " tcp-lo") != NULL,
        "an unknown name: also the built-in names that are not listed");
+    text = scene_play("newer version", &(struct setting){ .override = "builtin", .env = { "DAT_DBG_TYPE=1" } });
+    ok(strstr(text, "this library has entries for: shm ") != NULL && strstr(text, "write u") == NULL,
+       "a minor version that does not exist: no line is to be written for it");
+    text = scene_play("newer version", &(struct setting){ .conf = ENTRY("shm"), .env = { "DAT_DBG_TYPE=1" } });
+    ok(strstr(text, "this library has entries for: shm;") != NULL && strstr(text, "write u") == NULL,
+       "a minor version that does not exist, and a line: the line need not be changed");
 #if UDAPL == 12
     text = scene_play("old entry", &(struct setting){ .conf = "old u1.1 nonthreadsafe default %S/libstub.so STUB.1.0 \"\" \"\"\n",
                                                       .env = { "DAT_LOG=warn" } });

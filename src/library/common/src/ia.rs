@@ -1,9 +1,10 @@
 //! Interface adapters: the library's part in opening and closing them.
 
 use std::ffi::CStr;
+use std::fmt;
 use std::ptr;
 
-use dat_registry::{Missing, OpenError, Purpose, Request};
+use dat_registry::{Missing, OpenError, Origin, Purpose, Request};
 use dat_udat::dat::{
     DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR,
 };
@@ -13,7 +14,7 @@ use host::topic::Topic;
 use host::{cstr, diagnostics};
 
 use crate::api::{Api, INVALID_IA, OUT_OF_MEMORY};
-use crate::guard::making;
+use crate::guard::making_with;
 use crate::head::Head;
 
 /// Opens and counts an instance with the provider whose entry serves the request.
@@ -29,22 +30,35 @@ pub unsafe fn dat_ia_openv<A: Api>(
     dat_minor: DAT_UINT32,
     thread_safety: DAT_BOOLEAN,
 ) -> DAT_RETURN {
-    making::<A>(|| {
-        // SAFETY: `provider` is NULL or a readable name, as the caller promises.
-        let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
+    // SAFETY: `provider` is NULL or a readable name, as the caller promises.
+    let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
+    making_with::<A>(&Opening { name, version: (dat_major, dat_minor) }, || {
         let name = name.ok_or(A::CODES.argument(1))?;
         if ia_handle.is_null() {
             return Err(INVALID_IA);
         }
         let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
-        let name = name.to_string_lossy();
-        log::debug!(target: diagnostics::CALL, "dat_ia_openv provider={name} version={dat_major}.{dat_minor}");
         // SAFETY: the request has the name; the other pointer comes from the caller.
         let (handle, _) = unsafe { open::<A>(&request, Purpose::Use, asynch_evd_min_qlen, asynch_evd_handle)? };
         // SAFETY: not NULL as checked, and writable as the caller promises.
         unsafe { ia_handle.write_unaligned(handle) };
         Ok(())
     })
+}
+
+/// The arguments of an open in the log.
+struct Opening<'a> {
+    name: Option<&'a CStr>,
+    version: (u32, u32),
+}
+
+impl fmt::Display for Opening<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = self.name {
+            write!(f, " provider={}", name.to_string_lossy())?;
+        }
+        write!(f, " version={}.{}", self.version.0, self.version.1)
+    }
 }
 
 /// Opens and counts an instance for `purpose` with the provider whose entry serves the request. Returns its handle and
@@ -130,9 +144,13 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
         (Some((origin, bad)), ..) => format!("{origin} may be its line: {}", bad.fault),
         (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
         (None, Missing::Name, None) => format!("there are: {}", snapshot.shown()),
-        (None, Missing::Minor, _) => snapshot.entry.as_ref().map_or_else(entries, |(origin, own)| {
-            format!("{origin} is for {}.{}: write u{}.{}", own.major, own.minor, request.major, request.minor)
-        }),
+        (None, Missing::Minor, _) => match &snapshot.entry {
+            Some((origin @ Origin::Line(..), own)) if own.minor < A::VERSION.minor => {
+                let (major, minor) = (A::VERSION.major, A::VERSION.minor);
+                format!("{origin} is for {}.{}: write u{major}.{minor}", own.major, own.minor)
+            }
+            _ => entries(),
+        },
         _ => entries(),
     };
     let topic = if snapshot.bad_line.is_some() { Topic::IgnoredLine } else { Topic::NoEntry };

@@ -171,7 +171,7 @@ pub struct Snapshot {
     pub names: Vec<String>,
     /// A bad line with the requested name.
     pub bad_line: Option<(Origin, BadLine)>,
-    /// An entry of the requested name and major version.
+    /// The first entry of the requested name.
     pub entry: Option<(Origin, Identity)>,
 }
 
@@ -259,8 +259,8 @@ impl<B: Backend> Registry<B> {
         let names = all.iter().map(|adapter| &adapter.identity.name).filter(|name| seen.insert(*name));
         let names = names.take(MAX_NAMES).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
-        let entry = all.iter().find(|adapter| *adapter.identity.name == *name);
-        let entry = entry.and_then(|own| Some((own.entries.front()?.0.clone(), own.identity.clone())));
+        let entry = all.iter().filter(|adapter| *adapter.identity.name == *name);
+        let entry = entry.copied().find_map(|own| Some((own.entries.front()?.0.clone(), own.identity.clone())));
         Snapshot { names, bad_line, entry }
     }
 
