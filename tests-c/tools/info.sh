@@ -99,6 +99,11 @@ ok 'a library of another vendor: one line says so, and what to set' \
 ok 'a library of another vendor: nothing about uDAPL 1.2' never_says 'Programs of uDAPL 1.2'
 ok 'a library of another vendor, --explain shm: status 0' other --explain shm
 ok 'a library of another vendor, --explain shm: at the end, too' sh -c 'sed "1,/^In short/d" "$1" | grep -qF "$0"' "$advice" "$work/out"
+cp "$foreign/libdat2.so.2" "$tree/lib"
+ok 'a library of another vendor beside the tool: status 0' \
+    sh -c 'LD_LIBRARY_PATH=$1/lib:$2 "$1/bin/dat-info" >"$3" 2>&1' other "$tree" "$LIB" "$work/out"
+ok 'a library of another vendor beside the tool: its own directory is no remedy' says \
+    "load $tree/lib/libdat2.so.2, which is not libdat: put the directory of libdat first in LD_LIBRARY_PATH."
 conf "$shm"
 other --explain shm
 ok 'a library of another vendor without the adapter, --explain: at the end, too' says 'Works now: shm' "$advice"
@@ -210,7 +215,7 @@ ok '--explain: ends with what works now, and how to get RDMA' says 'Works now: s
 run 1 --explain --json
 ok '--explain --json: chapters with steps' json "d['works'] == ['shm', 'later'] and any(s['state'] == 'wrong'
     and s['see'] == 'docs/troubleshooting.md#ignored-line' for c in d['chapters'] for s in c['steps'] if 'line ignored' in s['text'])"
-ok '--explain shm: status 1, since a line is wrong' run 1 --explain shm
+ok '--explain shm: status 0, since only a line of another name is wrong' run 0 --explain shm
 ok '--explain shm: it says where to read' says 'see: docs/troubleshooting.md#ignored-line'
 conf "$shm" 'a u2.0 threadsafe default l.so A.2.0 "" ""' 'b u2.0 threadsafe default l.so A.2.0 "" ""' \
     'c u2.0 threadsafe default l.so A.2.0 "" ""'
@@ -331,6 +336,8 @@ conf "$shm" "a u1.1 threadsafe default libdaplshm.so.1 A.1.0 \"$work/meet\" \"\"
 ok 'a line of 1.1: status 1' run 1 --explain a
 ok 'a line of 1.1: there is none for this version' says 'no entry of this name has the minor version' '#no-entry' \
     "$work/dat.conf:2 is for 1.1: write u1.2"
+ok 'a line of 1.1: the others are fine' run 0 --explain shm
+ok 'a line of 1.1: it is told' says 'a is for version 1.1' 'Works now: shm'
 run 1 --explain
 ok 'a line of 1.1: what to write' says 'WRONG' 'a is for version 1.1; for programs of 1.2, write u1.2' '#ignored-line'
 run 0
@@ -339,6 +346,8 @@ conf "$shm" 'short u1.2 threadsafe default libdaplshm.so.1 A.1.0 ""'
 ok 'a line without a field: status 0' run 0
 ok 'a line without a field: it is below the table' says 'dat.conf:2: line ignored: field 8 of 8 is missing'
 ok 'a line without a field: --explain: status 1' run 1 --explain short --api 1.2
+ok 'a line without a field: the others are fine' run 0 --explain shm
+run 1 --explain short --api 1.2
 ok 'a line without a field: where to read' says '#ignored-line'
 ok 'a line without a field: no line need be added' never_says '#no-entry'
 conf "$shm"

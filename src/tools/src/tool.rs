@@ -12,6 +12,9 @@ use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Command, Parser};
 use dat::{Adapter, Api, Ia, Library, Request};
+use dat_registry::Version;
+use dat_registry::search::{self, Places};
+use dat_registry::step::{LineUse, Step};
 use rustix::param::linux_execfn;
 
 use crate::print;
@@ -95,8 +98,55 @@ pub struct Found {
     pub library: Library,
     /// Reason why the loader does not find the library for programs; `None` if it does.
     pub missed: Option<String>,
+    /// Whether this is libdat and not the library of another vendor.
+    pub is_libdat: bool,
     /// Set if programs find a library that is not libdat.
     pub foreign: bool,
+}
+
+/// A library and its adapters.
+pub struct Loaded {
+    /// The library.
+    pub own: Found,
+    /// The listed adapters, then built-in ones that programs can open, but do not see in the list.
+    pub adapters: Vec<Adapter>,
+    /// Number of listed adapters.
+    pub listed: usize,
+    /// The entries by the rules of this tool's registry.
+    pub found: search::Found,
+}
+
+impl Found {
+    /// Lists the adapters of the library.
+    pub fn load(self) -> anyhow::Result<Loaded> {
+        let mut adapters = self.library.adapters().context("cannot list the interface adapters")?;
+        let listed = adapters.len();
+        let places = Places::of_library(self.library.path());
+        let found = search::find(&places, version(self.library.api()), &mut |step| {
+            if let Step::Line(_, LineUse::Unlisted(entry)) = step {
+                let request = Request { version: (entry.api.major, entry.api.minor), thread_safe: entry.thread_safe };
+                adapters.extend(self.is_libdat.then(|| Adapter { name: entry.name.clone(), request }));
+            }
+        });
+        Ok(Loaded { own: self, adapters, listed, found })
+    }
+
+    /// Returns whether programs can open `name` (any adapter if `None`), listed or not.
+    fn has(&self, name: Option<&[u8]>) -> bool {
+        self.clone().load().is_ok_and(|Loaded { adapters, found, .. }| match name {
+            None => !adapters.is_empty(),
+            Some(name) => {
+                let unlisted = found.unlisted.iter().filter(|_| self.is_libdat).map(|entry| &entry.name);
+                adapters.iter().map(|one| &one.name).chain(unlisted).any(|one| one.to_bytes() == name)
+            }
+        })
+    }
+}
+
+/// Returns the version of the registry for programs of `api`.
+pub fn version(api: Api) -> Version {
+    let (major, minor) = api.version();
+    Version { major, minor }
 }
 
 impl Common {
@@ -109,16 +159,14 @@ impl Common {
         }
     }
 
-    /// Returns the first library that lists `name` (any adapter if `None`), or else the first library.
-    pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Library> {
-        let is_it = |one: &Adapter| name.is_none_or(|name| one.name.to_bytes() == name);
-        let lists = |library: Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));
+    /// Returns the first library whose programs can open `name` (any adapter if `None`), or else the first library.
+    pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Found> {
         let mut first = None;
         for found in self.libraries() {
             match found {
-                Ok(found) if lists(found.library) => return Ok(found.library),
+                Ok(found) if found.has(name) => return Ok(found),
                 Ok(_) if matches!(first, Some(Ok(_))) => {}
-                Ok(found) => first = Some(Ok(found.library)),
+                Ok(found) => first = Some(Ok(found)),
                 // Programs of this version find a library but cannot load it: this error precedes others.
                 Err(error) if !error.is::<Absent>() => return Err(error),
                 Err(error) => first = first.or(Some(Err(error))),
@@ -151,18 +199,21 @@ fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     if let Some(api) = api.filter(|api| *api != own) {
         return Err(anyhow!("{}: it is a library of uDAPL {own}, not {api}", file.display()));
     }
-    Ok(Found { library, missed: None, foreign: false })
+    Ok(Found { library, missed: None, is_libdat: library.is_libdat(), foreign: false })
 }
 
 /// Loads a version's library as programs do, or else the library next to this tool.
 fn find(api: Api) -> anyhow::Result<Found> {
     let error = match Library::find(api) {
-        Ok(library) => return Ok(Found { library, missed: None, foreign: !library.is_libdat() }),
+        Ok(library) => {
+            let is_libdat = library.is_libdat();
+            return Ok(Found { library, missed: None, is_libdat, foreign: !is_libdat });
+        }
         Err(error) => error,
     };
     let Some(missed) = error.absent().map(str::to_owned) else { return Err(error.into()) };
     match beside_this_tool(api).and_then(|file| Library::open(&file).ok()) {
-        Some(library) => Ok(Found { library, missed: Some(missed), foreign: false }),
+        Some(library) => Ok(Found { library, missed: Some(missed), is_libdat: library.is_libdat(), foreign: false }),
         None => Err(Absent(error).into()),
     }
 }

@@ -22,7 +22,7 @@ pub use ep::{Ep, Evds, Srq};
 pub use error::{Error, Result};
 pub use evd::{Cno, Completion, Connection, Evd, Event, event_name, status_name};
 pub use ia::{Ia, Request};
-pub use library::{Adapter, Api, Library};
+pub use library::{Adapter, Api, Library, is_libdat};
 pub use memory::{Pz, Region, Remote, Segment};
 pub use object::{EpId, Object};
 pub use sp::{Cr, Peer, Psp};

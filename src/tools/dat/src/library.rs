@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::fmt;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -119,11 +120,9 @@ impl Library {
         file_of(self.calls.common.dat_strerror as usize)
     }
 
-    /// Returns whether this is libdat and not the library of another vendor. Only libdat's messages name a tool.
+    /// Returns whether this is libdat and not the library of another vendor, or its file cannot be read.
     pub fn is_libdat(self) -> bool {
-        const TOOL: &[u8] = b"dat-info --explain";
-        let bytes = self.path().and_then(|path| std::fs::read(path).ok());
-        bytes.is_none_or(|bytes| bytes.windows(TOOL.len()).any(|some| some == TOOL))
+        self.path().and_then(|file| is_libdat(&file).ok()).unwrap_or(true)
     }
 
     /// Returns the adapters that the library lists for programs of its version, in order.
@@ -185,6 +184,15 @@ impl Library {
         let separator = if minor.is_empty() { "" } else { ", " };
         Error::new(format!("{call}: {major}{separator}{minor}"))
     }
+}
+
+/// Returns whether a file is libdat and not the library of another vendor. Only libdat's messages name a tool.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn is_libdat(file: &Path) -> io::Result<bool> {
+    const TOOL: &[u8] = b"dat-info --explain";
+    Ok(std::fs::read(file)?.windows(TOOL.len()).any(|some| some == TOOL))
 }
 
 /// Returns the string in an array, up to a NUL byte or the end.

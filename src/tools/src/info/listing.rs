@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use super::devices::{self, Port};
 use super::probe::{Probe, finish, start};
-use super::{Loaded, hidden, load, outdated, shown, words};
+use super::{hidden, load, outdated, shown, words};
 use crate::print::{self, WRONG, columns, styled};
-use crate::tool::{Common, Outcome};
+use crate::tool::{Common, Loaded, Outcome};
 
 #[derive(Debug, Serialize)]
 struct Listed {

@@ -18,16 +18,13 @@ pub use arguments::Arguments;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStringExt;
 
-use anyhow::{Context, bail};
-use dat::{Adapter, Api, Request};
-use dat_registry::Version;
-use dat_registry::search::{self, Places};
-use dat_registry::step::{LineUse, Step};
+use anyhow::bail;
+use dat::{Api, Request};
 use serde_json::json;
 
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Common, Found, Outcome, Tool, beside_this_tool};
+use crate::tool::{Common, Found, Loaded, Outcome, Tool, beside_this_tool, version};
 use attributes::Group;
 
 /// The output of `--licences`, which thus needs no file.
@@ -70,7 +67,7 @@ impl Tool for Arguments {
 
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     // First, because this error is clearer than the probe's.
-    let library = common.library_with(Some(name.to_bytes()))?;
+    let library = common.library_with(Some(name.to_bytes()))?.library;
     let probe = probe::probe(name, Request::of(library.api()), common.library.as_deref());
     let opened = match &probe.answer {
         Ok(opened) => opened,
@@ -123,43 +120,15 @@ fn shown(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-fn version(api: Api) -> Version {
-    let (major, minor) = api.version();
-    Version { major, minor }
-}
-
-/// A library and its adapters.
-struct Loaded {
-    own: Found,
-    /// The listed adapters, then built-in ones that programs can open, but do not see in the list.
-    adapters: Vec<Adapter>,
-    /// Number of listed adapters.
-    listed: usize,
-    /// The entries by the rules of this tool's registry.
-    found: search::Found,
-}
-
 fn load(common: &Common) -> Vec<anyhow::Result<Loaded>> {
-    let list = |own: Found| {
-        let mut adapters = own.library.adapters().context("cannot list the interface adapters")?;
-        let listed = adapters.len();
-        let is_libdat = own.library.is_libdat();
-        let found = search::find(&Places::of_library(own.library.path()), version(own.library.api()), &mut |step| {
-            if let Step::Line(_, LineUse::Unlisted(entry)) = step {
-                let request = Request { version: (entry.api.major, entry.api.minor), thread_safe: entry.thread_safe };
-                adapters.extend(is_libdat.then(|| Adapter { name: entry.name.clone(), request }));
-            }
-        });
-        Ok(Loaded { own, adapters, listed, found })
-    };
-    common.libraries().into_iter().map(|found| found.and_then(list)).collect()
+    common.libraries().into_iter().map(|found| found.and_then(Found::load)).collect()
 }
 
 /// Returns a hint if programs do not find a library that is installed with this tool, or load one that is not libdat.
 fn hidden(found: &Found) -> Option<String> {
     let (library, api) = (found.library.path()?, found.library.api());
     if found.foreign {
-        let installed = beside_this_tool(api);
+        let installed = beside_this_tool(api).filter(|file| dat::is_libdat(file).unwrap_or(false));
         let directory = installed.as_ref().and_then(|file| file.parent());
         let directory = directory.map_or("the directory of libdat".to_owned(), |path| path.display().to_string());
         let library = library.display();

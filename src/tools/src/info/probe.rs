@@ -131,7 +131,7 @@ pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<
         // SAFETY: the call has no preconditions.
         unsafe { libc::_exit(HANGS) }
     });
-    let library = common.library_with(Some(name.to_bytes()))?;
+    let library = common.library_with(Some(name.to_bytes()))?.library;
     let answer = Ia::open(library, name, request).and_then(|ia| {
         let all = ia.attributes()?;
         Ok(Opened {

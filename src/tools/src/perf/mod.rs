@@ -88,7 +88,7 @@ fn measure(
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
     let peer = &arguments.peer;
-    let library = peer.common.library_with(Some(arguments.name.as_bytes()))?;
+    let library = peer.common.library_with(Some(arguments.name.as_bytes()))?.library;
     let cpus = Cpus::new(&arguments.cpu, &arguments.peer_cpu, peer.own_peer);
     // First, because a child process inherits the CPUs.
     let server = if peer.own_peer { Some(start_server(arguments, library)?) } else { None };

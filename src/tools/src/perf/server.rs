@@ -22,7 +22,7 @@ const MAX_REQUESTS: usize = 64;
 
 /// Serves clients until it is interrupted, or with `--once` only the first one.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let library = arguments.peer.common.library_with(Some(arguments.name.as_bytes()))?;
+    let library = arguments.peer.common.library_with(Some(arguments.name.as_bytes()))?.library;
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
     let cpus = Cpus::new(&arguments.cpu, &[], false);
     pin(&arguments.cpu, 0)?;

@@ -20,12 +20,11 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, ensure};
 
 pub use arguments::Arguments;
-use dat::Library;
 use report::Report;
 
 use crate::interrupt::Interrupt;
 use crate::peer::{Node, Target, child};
-use crate::tool::{Outcome, Tool, open_adapter};
+use crate::tool::{Found, Outcome, Tool, open_adapter};
 
 const PORT: u64 = 18_515;
 /// Maximum bytes of a transfer. Each side of a connection takes some ten times as much memory.
@@ -41,7 +40,7 @@ impl Tool for Arguments {
     fn run(self) -> anyhow::Result<Outcome> {
         if self.peer.is_server() {
             let interrupt = Interrupt::catch().context("cannot catch signals")?;
-            let library = self.peer.common.library_with(self.name.as_deref().map(str::as_bytes))?;
+            let library = self.peer.common.library_with(self.name.as_deref().map(str::as_bytes))?.library;
             return server::run(&self, library, &interrupt);
         }
         let mut report = Report::new(&self);
@@ -54,14 +53,15 @@ impl Tool for Arguments {
 impl Arguments {
     fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
         let peer = &self.peer;
-        let library = peer.common.library_with(self.name.as_deref().map(str::as_bytes))?;
+        let found = peer.common.library_with(self.name.as_deref().map(str::as_bytes))?;
+        let library = found.library;
         let interrupt = Interrupt::catch().context("cannot catch signals")?;
         if let Some(deadline) = self.deadline {
             interrupt.set_after(Duration::from_secs_f64(deadline)).context("cannot create a thread")?;
         }
         let adapter = match &self.name {
             Some(name) => name.clone(),
-            None => first_that_opens(library)?,
+            None => first_that_opens(found)?,
         };
         report.adapter = Some(adapter.clone());
 
@@ -83,9 +83,10 @@ impl Arguments {
 }
 
 /// Returns the first adapter that opens: a configuration may list absent devices.
-fn first_that_opens(library: Library) -> anyhow::Result<String> {
+fn first_that_opens(found: Found) -> anyhow::Result<String> {
+    let library = found.library;
     let mut first = None;
-    for adapter in library.adapters()? {
+    for adapter in found.load()?.adapters {
         let name = adapter.name.to_string_lossy().into_owned();
         match open_adapter(library, &name) {
             Ok(_) => return Ok(name),
@@ -93,7 +94,7 @@ fn first_that_opens(library: Library) -> anyhow::Result<String> {
         }
     }
     Err(match first {
-        Some(error) => error.context("no interface adapter opens; name one, such as shm"),
+        Some(error) => error.context("no interface adapter opens"),
         None => anyhow!("there is no interface adapter; `dat-info --explain` shows the cause"),
     })
 }

@@ -37,9 +37,14 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
             _ => {}
         }
         steps.extend(other_versions(&mut versions));
-        let is_other = matches!(&search, Search::Line(Origin::Line(..), LineUse::Entry(entry))
-            if name.is_some_and(|name| *entry.name != *name));
-        if is_other { &mut names } else { &mut steps }.push(step_of(&search));
+        let of = if let Search::Line(Origin::Line(..), line) = &search { name_of(line) } else { None };
+        let is_other = name.zip(of).is_some_and(|(name, of)| *name != *of);
+        let step = step_of(&search);
+        match search {
+            Search::Line(_, LineUse::Entry(_) | LineUse::OldVersion(..)) if is_other => names.push(step.not_wrong()),
+            _ if is_other => steps.push(step.not_wrong()),
+            _ => steps.push(step),
+        }
     });
     steps.extend(other_versions(&mut versions));
     if names.len() > MAX_OTHER_NAMES {
@@ -55,6 +60,21 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
         steps.push(Step::wrong_if(!gives, text).see(Topic::NoAdapter));
     }
     Configuration { found, file, steps }
+}
+
+/// Returns the name of the adapter that a line defines, if the line has one.
+fn name_of<'a>(line: &LineUse<'a>) -> Option<&'a CStr> {
+    match line {
+        LineUse::Bad(bad) => bad.name.as_deref(),
+        LineUse::Entry(entry)
+        | LineUse::Unlisted(entry)
+        | LineUse::OldVersion(entry, _)
+        | LineUse::Kernel(entry)
+        | LineUse::NonDefault(entry)
+        | LineUse::OtherVersion(entry)
+        | LineUse::Repeated(entry)
+        | LineUse::StandIn(entry) => Some(&entry.name),
+    }
 }
 
 /// Replaces consecutive lines for other versions by one step. Some files have dozens.

@@ -19,10 +19,10 @@ use serde_json::json;
 
 use super::listing::{entry_of, probe_all};
 use super::probe::{Probe, probe};
-use super::{Loaded, hidden, load, shown, words};
+use super::{hidden, load, shown, words};
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Absent, Common, Found, Outcome};
+use crate::tool::{Absent, Common, Found, Loaded, Outcome};
 use adapter::{Kind, Subject};
 use configuration::Configuration;
 use rdma::Host;

@@ -48,6 +48,12 @@ impl Step {
         Step::new(if matters { Finding::Wrong } else { Finding::Note }, text)
     }
 
+    /// Returns this step as a note if it is wrong.
+    pub fn not_wrong(self) -> Self {
+        let state = if self.state == Finding::Wrong { Finding::Note } else { self.state };
+        Step { state, ..self }
+    }
+
     /// Adds the section for `topic`, or for a lack of descriptors, which the loader reports only as text.
     pub fn see(self, topic: Topic) -> Self {
         let topic = if self.text.contains("Too many open files") { Topic::OpenFiles } else { topic };
