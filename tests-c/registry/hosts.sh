@@ -91,8 +91,16 @@ row()
     ok "$1, two hosts, every adapter: $7" chooses every far "$7"
 }
 
+# apart: checks that the processes of two hosts select shm, and do not connect.
+apart()
+{
+    pair first far >"$work/results"
+    [ "$(grep -c '^shm: event 0x' "$work/results")" = 2 ] || { cat "$work/results"; return 1; }
+}
+
 tcp='own tcp' yes='fabric connects'
-if [ ! -d /sys/class/infiniband ] || [ -z "$(ls /sys/class/infiniband)" ]; then
+devices=$(ls /sys/class/infiniband 2>/dev/null)
+if [ -z "$devices" ]; then
     row 'no file' none none "$tcp" "$tcp" "$tcp" "$tcp"
     row 'an empty file' '' '' "$tcp" "$tcp" "$tcp" "$tcp"
 else
@@ -106,9 +114,20 @@ row 'a fabric on one host' "$fabric" none "$yes" "$yes" 'fabric against none' "$
 row 'a fabric on one host, dead on the other' "$fabric" "$dead" "$yes" "$yes" 'fabric against none' "$tcp"
 row 'shm before a fabric' "shm u$api threadsafe default libdaplshm.so.$major libdat.$api \"\" \"\"
 $fabric" "$fabric" 'shm connects' 'shm connects' 'shm against fabric' "$yes"
+other=2.0
+[ "$api" = 1.2 ] || other=1.2
+of_other="entries of $other"
+if [ -n "$devices" ]; then
+    skip "$of_other" 'RDMA devices are listed'
+else
+    text="fabric u$other threadsafe default libdapltcp.so.${other%%.*} libdat.$other \"tcp f0\" \"\""
+    row "$of_other" "$text" "$text" "$tcp" "$tcp" "$tcp" "$tcp"
+fi
 configure near none
+configure far none
 DAT_OVERRIDE=builtin
 export DAT_OVERRIDE
 ok 'DAT_OVERRIDE=builtin, one host, the first adapter: shm connects' chooses first near 'shm connects'
+ok 'DAT_OVERRIDE=builtin, two hosts, the first adapter: shm reaches no peer' apart
 echo "1..$number"
 exit $failed
