@@ -3,6 +3,7 @@
 #include "common/fixture.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { EXTRA = 6 };
 /* An EVD of the second process that lost events. */
 struct loser {
     DAT_UINT64 handle;
-    DAT_COUNT qlen;
+    int64_t qlen; /* of 64 bits, so that the structure has no padding, which would be sent without a value */
 };
 
 static DAT_COUNT length_of(DAT_EVD_HANDLE evd)
