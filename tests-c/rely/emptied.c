@@ -19,7 +19,7 @@ static const char *const orders[ORDERS] = { "emptied after the barrier", "emptie
 struct round {
     int found; /* events that the emptying took */
     int others; /* of these, events other than DISCONNECTED */
-    int arrived; /* DISCONNECTED events after the call of dat_ep_disconnect() */
+    int64_t arrived; /* DISCONNECTED events after the call of dat_ep_disconnect() */
     int64_t emptied;
     int64_t disconnect;
     int64_t event; /* 0 if the emptying took it */

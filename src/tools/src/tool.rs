@@ -98,7 +98,7 @@ pub struct Found {
     pub library: Library,
     /// Reason why the loader does not find the library for programs; `None` if it does.
     pub missed: Option<String>,
-    /// Whether this is libdat and not the library of another vendor.
+    /// Set if this is libdat, not the library of another vendor.
     pub is_libdat: bool,
     /// Set if programs find a library that is not libdat.
     pub foreign: bool,
