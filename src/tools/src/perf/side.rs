@@ -65,7 +65,8 @@ impl Side {
                 worker.established().map_err(|error| {
                     // No query returns the maximum connections between two processes.
                     let before = thread * worker.eps.len() + connection;
-                    let full = error.to_string() == event_name(DAT_CONNECTION_EVENT_NON_PEER_REJECTED) && before > 0;
+                    let limits = [DAT_CONNECTION_EVENT_NON_PEER_REJECTED, DAT_CONNECTION_EVENT_UNREACHABLE];
+                    let full = before > 0 && limits.into_iter().any(|limit| error.to_string() == event_name(limit));
                     let most =
                         if full { format!("; there is room for {before} to this server") } else { String::new() };
                     error.context(format!("connection {connection} of thread {thread}{most}"))
