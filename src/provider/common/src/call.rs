@@ -21,7 +21,7 @@ use dat_core::error::{Arg, Error, Role};
 use dat_udat::{DAT_HANDLE, DAT_QUEUE_EMPTY, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
 use host::cold_path;
-use host::diagnostics::{CALL, Function, RETURN};
+use host::diagnostics::{CALL, RETURN};
 use host::memory::{self, NoMemory};
 use host::thread::isolate;
 
@@ -124,12 +124,11 @@ pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     code
 }
 
-/// Runs an extended operation like [`slow`], and logs it.
-pub fn operation<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
-    let function = Function::of(&body);
-    uncancelled(|| log::debug!(target: CALL, "{function}"));
+/// Runs the extended operation `name` on the object with this handle like [`slow`], and logs it.
+pub fn operation<F: Provider>(name: &str, handle: DAT_HANDLE, body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+    uncancelled(|| log::debug!(target: CALL, "{name} handle={handle:p}"));
     let code = slow::<F>(body);
-    uncancelled(|| log::debug!(target: RETURN, "{function} returns {}", F::Version::CODE_NAMES.shown(code)));
+    uncancelled(|| log::debug!(target: RETURN, "{name} returns {}", F::Version::CODE_NAMES.shown(code)));
     code
 }
 

@@ -137,7 +137,7 @@ pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
     let [counter, out, reset] = unsafe { arguments.next_words() };
     // The upper half of an `int` is undefined.
     let choice = Choice { counter: counter as c_int, reset: reset as u32 != 0 };
-    operation::<F>(|| {
+    operation::<F>("dat_ib_query_counters", handle, || {
         counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
             // SAFETY: the caller passes NULL or a writable array.
             let first = unsafe { OutPtr::<DAT_UINT64>::of(VaList::pointer(out)) }.required(4)?;
@@ -156,7 +156,7 @@ pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
     // SAFETY: the caller passes two `int`.
     let [counter, reset] = unsafe { arguments.next_words() };
     let choice = Choice { counter: counter as c_int, reset: reset as u32 != 0 };
-    operation::<F>(|| {
+    operation::<F>("dat_ib_print_counters", handle, || {
         let (host, process) = (host::print::host_name(), process::id());
         let mut text = String::new();
         counters_of::<F>(handle, choice, &mut |_, name: &CStr, value| {
@@ -180,7 +180,8 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     // SAFETY: the caller passes a `DAT_IA_COUNTER_TYPE`.
     let group = unsafe { arguments.next_word() } as DAT_IA_COUNTER_TYPE;
-    operation::<F>(|| {
+    let name = if start { "dat_ib_start_counter" } else { "dat_ib_stop_counter" };
+    operation::<F>(name, handle, || {
         let ia = find::<F, Ia<F::Transport>>(handle, Role::Ia)?;
         if !matches!(group, DCNT_IA_CM | DCNT_IA_LNK | DCNT_IA_DIAG) {
             return Err(Fault::Argument(3));

@@ -36,7 +36,7 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
     arguments: *mut VaList,
 ) -> DAT_RETURN {
     // SAFETY: `arguments` is NULL or the list of this call.
-    let Some(arguments) = (unsafe { arguments.as_mut() }) else { return not_implemented::<F>() };
+    let Some(arguments) = (unsafe { arguments.as_mut() }) else { return not_implemented::<F>(handle) };
     // SAFETY: the caller promises the arguments of `op`.
     unsafe {
         match op as u32 {
@@ -52,11 +52,11 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
             DAT_IB_UD_SEND_OP => send_datagram::<F>(handle, arguments),
             DAT_IB_UD_CM_FREE_OP => {
                 let exchange = VaList::pointer(arguments.next_word());
-                free_of_peer::<F>(handle, |_| Ok(exchange), Claim::Exchange)
+                free_of_peer::<F>("dat_ib_ud_cm_free", handle, |_| Ok(exchange), Claim::Exchange)
             }
             DAT_IB_UD_AH_FREE_OP => {
                 let ah = InPtr::of(VaList::pointer::<DAT_IB_ADDR_HANDLE>(arguments.next_word()));
-                free_of_peer::<F>(handle, |position| handle_in(ah, position), Claim::Handle)
+                free_of_peer::<F>("dat_ib_ud_ah_free", handle, |position| handle_in(ah, position), Claim::Handle)
             }
             DAT_IB_QUERY_COUNTERS_OP => counters::query::<F>(handle, arguments),
             DAT_IB_PRINT_COUNTERS_OP => counters::print::<F>(handle, arguments),
@@ -64,13 +64,13 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
             DAT_IB_STOP_COUNTERS_OP => counters::sample::<F>(handle, arguments, false),
             DAT_IB_OPEN_QUERY_OP => query::open::<F>(handle, arguments),
             DAT_IB_CLOSE_QUERY_OP => query::close::<F>(handle),
-            _ => not_implemented::<F>(),
+            _ => not_implemented::<F>(handle),
         }
     }
 }
 
-fn not_implemented<F: Provider<Version = Udat20>>() -> DAT_RETURN {
-    operation::<F>(|| Err(Fault::Core(Error::NotImplemented)))
+fn not_implemented<F: Provider<Version = Udat20>>(handle: DAT_HANDLE) -> DAT_RETURN {
+    operation::<F>("dat_extension_op", handle, || Err(Fault::Core(Error::NotImplemented)))
 }
 
 const RDMA_WRITE_IMMED: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Flags, 8)];
@@ -148,11 +148,12 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
 
 /// Frees a claim on the peer whose handle `read` returns. `read` receives the position of the peer's argument.
 fn free_of_peer<F: Provider<Version = Udat20>>(
+    name: &str,
     ep: DAT_EP_HANDLE,
     read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
     claim: Claim,
 ) -> DAT_RETURN {
-    operation::<F>(|| {
+    operation::<F>(name, ep, || {
         let ep = for_datagrams::<F>(ep)?;
         let ah = F::domain().get::<Ah<F::Transport>>(read(3)?).ok_or(Fault::Argument(3))?;
         ep.free_peer(&ah, claim).at(&[(Arg::Remote, 3)])
