@@ -385,11 +385,11 @@ impl<T: Transport> Evd<T> {
             (queue.qlen, queue.dead)
         };
         let before = self.lost.fetch_add(lost as u64, Ordering::Relaxed);
-        let head = format_args!("event dispatcher {}: {state} ({qlen} entries): {lack}", self.header.handle());
+        let handle = self.header.handle();
         if before == 0 && !dead {
-            log::warn!("{head}; later losses are only counted");
+            log::warn!("event dispatcher {handle}: {state} ({qlen} entries): {lack}; later losses are only counted");
         } else {
-            log::debug!(target: host::diagnostics::EVD, "{head}, {before} lost before");
+            log::debug!(target: host::diagnostics::EVD, "event dispatcher {handle}: {state}: {lack}, {before} lost before");
         }
     }
 
