@@ -96,7 +96,7 @@ for tool in $tools; do
         try tsan -p dat-memory -p dat-shm --lib -- --skip a_poller_of_the_tail_sees_all_before_it ;;
     miri)
         # Tests that need only memory and threads.
-        try miri -p dat-core --lib -- slab recv_queue evd::queue lmr_table ep_state users
+        try miri -p dat-core --lib -- arena recv_queue evd::queue lmr_table ep_state users
         try miri -p dat-registry --lib -- conf::lexer select ;;
     *) echo "sanitize.sh: no tool $tool; there are: asan tsan miri" >&2; exit 2 ;;
     esac

@@ -9,6 +9,11 @@
  *   wait   send with dat_evd_wait, which does not sleep.
  *   empty  dat_evd_dequeue on an empty EVD; one round of send at the end.
  *
+ * These kinds are send in a process with a past:
+ *   churned  thousands of objects were made and freed before.
+ *   crowded  thousands of objects are live.
+ *   second   another adapter of the same provider, ADAPTER-other in dat.conf, was opened before and is open.
+ *
  * Two endpoints of this process are connected to each other. Each transfer has 8 bytes. Prints the number of empty
  * fetches; instructions.sh counts instructions.
  */
@@ -93,15 +98,52 @@ static void round_empty(struct bench *b)
     b->empty += DAT_GET_TYPE(dat_evd_dequeue(b->pair.b.recv, &b->event)) == DAT_QUEUE_EMPTY;
 }
 
+/* More than the library keeps back of freed handles. */
+#define CHURNED 6000
+#define CROWDED 3000
+
+static void churn(const struct fx *fx)
+{
+    DAT_PZ_HANDLE pz;
+
+    for (int i = 0; i < CHURNED; i++) {
+        must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
+        must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
+    }
+}
+
+/* The close of the adapter frees the objects. */
+static void crowd(const struct fx *fx)
+{
+    DAT_PZ_HANDLE pz;
+
+    for (int i = 0; i < CROWDED; i++)
+        must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
+}
+
+static void open_other(const char *adapter)
+{
+    char name[DAT_NAME_MAX_LENGTH];
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+
+    snprintf(name, sizeof name, "%s-other", adapter);
+    must_rc(dat_ia_open(name, 8, &async, &ia), DAT_SUCCESS, "dat_ia_open of another adapter");
+}
+
 static const struct kind {
     const char *name;
     void (*round)(struct bench *b);
+    void (*past)(const struct fx *fx); /* called before the objects of the rounds are made */
 } kinds[] = {
-    { "send", round_send },
-    { "srq", round_srq },
-    { "write", round_write },
-    { "wait", round_wait },
-    { "empty", round_empty },
+    { "send", round_send, NULL },
+    { "srq", round_srq, NULL },
+    { "write", round_write, NULL },
+    { "wait", round_wait, NULL },
+    { "empty", round_empty, NULL },
+    { "churned", round_send, churn },
+    { "crowded", round_send, crowd },
+    { "second", round_send, NULL },
 };
 
 /*
@@ -152,12 +194,16 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], kinds[i].name) == 0)
             kind = &kinds[i];
     if (kind == NULL || rounds < WINDOW || rounds % WINDOW != 0) {
-        fprintf(stderr, "usage: fast_path send|srq|write|wait|empty ROUNDS [ADAPTER]\n");
+        fprintf(stderr, "usage: fast_path KIND ROUNDS [ADAPTER]\n");
         return 2;
     }
     env_init(argc - 2, argv + 2, NULL);
 
+    if (strcmp(kind->name, "second") == 0)
+        open_other(env_ia());
     fx_open(&b.fx);
+    if (kind->past != NULL)
+        kind->past(&b.fx);
     side_make(&b.pair.a, &b.fx, NULL);
     if (strcmp(kind->name, "srq") == 0) {
         make_srq(&b);

@@ -33,7 +33,7 @@ LC_ALL=C
 export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
-KINDS='send srq write wait empty'
+KINDS='send srq write wait empty churned crowded second'
 # Kinds of rounds over TCP.
 TCP_KINDS='send srq write empty'
 # Calls: the row, the kind of round, the function, its calls in a round.
@@ -82,11 +82,11 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 : >"$work/objects" >"$work/locked"
 device=$(cd "$(dirname "$program")" && pwd)/device
-{
-    echo "shm u$api threadsafe default $libdir/libdaplshm.$so dat.1.0 \"\" \"\""
-    echo "verbs u$api threadsafe default $libdir/libdaplverbs.$so dat.1.0 \"127.0.0.1\" \"\""
-    echo "tcp u$api threadsafe default $libdir/libdapltcp.$so dat.1.0 \"tcp lo\" \"\""
-} >"$work/dat.conf"
+for name in '' -other; do
+    echo "shm$name u$api threadsafe default $libdir/libdaplshm.$so dat.1.0 \"\" \"\""
+    echo "verbs$name u$api threadsafe default $libdir/libdaplverbs.$so dat.1.0 \"127.0.0.1\" \"\""
+    echo "tcp$name u$api threadsafe default $libdir/libdapltcp.$so dat.1.0 \"tcp lo\" \"\""
+done >"$work/dat.conf"
 DAT_OVERRIDE=$work/dat.conf
 LD_LIBRARY_PATH=$device:$libdir
 export DAT_OVERRIDE LD_LIBRARY_PATH

@@ -14,7 +14,7 @@ use host::lock::{Condvar, Mutex};
 use host::memory::{NoMemory, Room};
 use host::thread::{self, Ended, Id, Thread};
 
-use crate::slab::Handle;
+use crate::arena::Handle;
 
 /// A function of the program, its data, and the way to call it.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::arena::Header;
 use crate::error::{Arg, Error, Result};
 use crate::ia::Ia;
-use crate::slab::Header;
 use crate::transport::Transport;
 use crate::transport::datagrams::PeerOf;
 

@@ -17,10 +17,10 @@ use host::memory::Room;
 
 use crate::adaptive_spin::AdaptiveSpin;
 use crate::agent::Agent;
+use crate::arena::{Handle, Header, Kind};
 use crate::error::{Error, Result, StateError};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::{Handle, Header, Kind};
 use crate::transport::Transport;
 use crate::waker::Waker;
 
@@ -235,14 +235,14 @@ impl<T: Transport> Cno<T> {
     }
 
     fn eventful(&self) -> Option<Handle> {
-        let slab = self.ia.slab;
+        let arena = self.ia.arena;
         let evds = self.evds.lock();
-        evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
+        evds.iter().copied().find(|&evd| arena.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
 
     /// Returns `evd` if it exists, otherwise an EVD with an event, if any.
     fn named(&self, evd: Handle) -> Option<Handle> {
-        let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
+        let alive = self.ia.arena.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
     }
 

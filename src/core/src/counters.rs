@@ -13,8 +13,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::arena::Handle;
 use crate::event::{AsyncReason, ConnectionEvent, Transfer};
-use crate::slab::Handle;
 use crate::transport::Flow;
 
 /// Counts of one kind of operations.

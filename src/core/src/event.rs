@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::addr::Address;
-use crate::slab::Handle;
+use crate::arena::Handle;
 
 /// The result of a data transfer or a bind, with the number of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,6 +9,7 @@ use host::lock::Mutex;
 use host::memory::{self, Room};
 
 use crate::agent::Agents;
+use crate::arena::{Arena, Handle, Header, Kind, Object, RetiredCell};
 use crate::attached_data::AttachedData;
 use crate::counters::{ConnStat, Counters, Happenings};
 use crate::error::{Error, Result, Role, StateError};
@@ -16,7 +17,6 @@ use crate::evd::Evd;
 use crate::event::AsyncReason;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
-use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
 use crate::transport::{AdapterAttributes, Transport};
 use crate::users::Use;
 
@@ -53,8 +53,10 @@ pub struct Ia<T: Transport> {
     pub name: String,
     /// The transport.
     pub transport: Arc<T>,
-    /// Slab of the handles of its objects.
-    pub slab: &'static Slab<T>,
+    /// Arena of the handles of its objects.
+    pub arena: &'static Arena<T>,
+    /// First word of their cells.
+    pub face: usize,
     children: Mutex<Children>,
     pub(crate) async_outlet: Mutex<Option<AsyncOutlet<T>>>,
     /// Local memory regions by context.
@@ -87,14 +89,21 @@ struct Children {
 
 impl<T: Transport> Ia<T> {
     /// Opens the adapter at the transport.
-    pub(crate) fn new(slab: &'static Slab<T>, name: &str, instance_data: &str, api_caps: ApiCaps) -> Result<Arc<Self>> {
+    pub(crate) fn new(
+        arena: &'static Arena<T>,
+        face: usize,
+        name: &str,
+        instance_data: &str,
+        api_caps: ApiCaps,
+    ) -> Result<Arc<Self>> {
         let (transport, attributes) = T::open(name, instance_data)?;
         Ok(memory::arc(Ia {
             attributes: attributes.within::<T>(),
             header: Header::default(),
             name: memory::text(name)?,
             transport,
-            slab,
+            arena,
+            face,
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
             lmrs: LmrTable::new()?,
@@ -143,7 +152,7 @@ impl<T: Transport> Ia<T> {
         // Backwards, because a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
             let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
-            if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
+            if let Some(object) = handle.and_then(|handle| self.arena.get::<O>(handle)) {
                 f(&object);
             }
         }
@@ -152,7 +161,7 @@ impl<T: Transport> Ia<T> {
     /// Calls `f` with the objects of a kind until it returns `Some`, under the lock of the list. Returns this result.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
-        children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
+        children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.arena.get::<O>(handle)?))
     }
 
     /// Checks whether the adapter can have one more object of a kind. [`Ia::adopt`] checks this again under the lock.
@@ -184,14 +193,14 @@ impl<T: Transport> Ia<T> {
         let list = &mut children.live[O::KIND as usize];
         self.within(O::KIND, list.len())?;
         list.room(1)?;
-        let handle = self.slab.insert(object.clone()).ok_or(Error::NO_MEMORY)?;
+        let handle = self.arena.insert(self.face, object.clone()).ok_or(Error::NO_MEMORY)?;
         self.set_listed(handle, list.len());
         list.push(handle);
         Ok(object)
     }
 
     fn set_listed(&self, handle: Handle, at: usize) {
-        if let Some(cell) = self.slab.cell(handle) {
+        if let Some(cell) = self.arena.cell(handle) {
             cell.listed.store(at, Ordering::Relaxed);
         }
     }
@@ -200,9 +209,9 @@ impl<T: Transport> Ia<T> {
     /// hold no lock when it drops the result.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
-        let dying = self.slab.remove(object)?;
+        let dying = self.arena.remove(object)?;
         let list = &mut children.live[O::KIND as usize];
-        let at = self.slab.cell(object.header().handle())?.listed.load(Ordering::Relaxed);
+        let at = self.arena.cell(object.header().handle())?.listed.load(Ordering::Relaxed);
         list.swap_remove(at);
         if let Some(&moved) = list.get(at) {
             self.set_listed(moved, at);

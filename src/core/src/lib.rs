@@ -16,7 +16,7 @@
 //! * `agent`: agents of CNOs; `waker`: wakers of sleeping threads; [`counters`]; `srq_accounting`: the buffers of an SRQ;
 //!   `rmr_table`: remote keys; `names`: names of states and codes in messages
 //! * `transport`: the contract with transports; `lmr_table`: local regions by context; [`probes`]: USDT probes
-//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
+//! * [`event`], [`error`], `ep_state`, `arena`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
 //!   types that all of them use
 //!
 //! docs/dev/architecture.md describes how the parts work together.
@@ -27,6 +27,7 @@ mod adaptive_spin;
 pub mod addr;
 mod agent;
 mod ah;
+mod arena;
 mod attached_data;
 mod cno;
 pub mod counters;
@@ -46,7 +47,6 @@ pub mod probes;
 mod pz;
 mod rmr;
 mod rmr_table;
-mod slab;
 mod sp;
 mod srq;
 mod srq_accounting;
@@ -62,6 +62,7 @@ mod waker;
 pub use addr::Comm;
 pub use agent::Agent;
 pub use ah::{Ah, Claim};
+pub use arena::{Arena, Cell, Handle, Header, Kind, Object, ObjectGuard, RetiredCell};
 pub use attached_data::AttachedData;
 pub use cno::Cno;
 pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};
@@ -75,7 +76,6 @@ pub use mem::{Base, Rights};
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{Cell, FirstCells, Handle, Header, Kind, Object, ObjectGuard, RetiredCell, Slab};
 pub use sp::{Cr, Csp, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};
 pub use transport::Change;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
+use crate::arena::{Handle, Header, Kind};
 use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::ia::Ia;
 use crate::lmr_table::{LmrTable, Registration};
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::KeyRow;
-use crate::slab::{Handle, Header, Kind};
 use crate::transport::{RegisteredRegion, Transport};
 use crate::users::Use;
 

@@ -18,9 +18,9 @@ use host::epoch::{EpochGuard, Memory};
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 
+use crate::arena::Handle;
 use crate::error::{Access, Arg, Error, Result};
 use crate::mem::Rights;
-use crate::slab::Handle;
 use crate::transport::{Checked, Segment};
 
 /// A program's segment, before its check.

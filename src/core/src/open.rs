@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use host::memory::Room;
 
 use crate::ah::Ah;
+use crate::arena::{Arena, Header, Kind, Object};
 use crate::cno::Cno;
 use crate::ep::Endpoint;
 use crate::error::{Error, Result, Role};
@@ -18,7 +19,6 @@ use crate::ia::{ApiCaps, AsyncOutlet, Ia};
 use crate::lmr::Lmr;
 use crate::pz::Pz;
 use crate::rmr::Rmr;
-use crate::slab::{Header, Kind, Object, Slab};
 use crate::sp::{Cr, Csp, Psp, Rsp};
 use crate::srq::Srq;
 use crate::transport::{AdapterSink, Datagrams, Transport};
@@ -77,13 +77,15 @@ pub enum AsyncEvd<T: Transport> {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance of an adapter, whose objects get their handles from `slab`.
+    /// Opens an instance of an adapter, whose objects get their handles from `arena`. `face` is
+    /// the first word of their cells, which differs between the adapters of the arena.
     ///
     /// # Errors
     /// [`crate::error::Arg::QueueLength`] for an EVD of 0 events, [`Role::EvdAsync`] for an EVD that does not accept
     /// asynchronous events or belongs to another adapter, errors of [`Transport::open`].
     pub fn open(
-        slab: &'static Slab<T>,
+        arena: &'static Arena<T>,
+        face: usize,
         name: &str,
         instance_data: &str,
         async_evd: AsyncEvd<T>,
@@ -95,7 +97,7 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, instance_data, api_caps)?;
+        let ia = Ia::new(arena, face, name, instance_data, api_caps)?;
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // No other thread has the adapter yet.
@@ -120,7 +122,7 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        self.slab.insert(self.clone()).ok_or(Error::NO_MEMORY)?;
+        self.arena.insert(self.face, self.clone()).ok_or(Error::NO_MEMORY)?;
         Ok(())
     }
 
@@ -172,7 +174,7 @@ impl<T: Transport> Ia<T> {
         self.each::<Cno<T>>(|cno| cno.free_anyway());
         drop(outlet);
         self.agents.stop();
-        self.slab.remove(self);
+        self.arena.remove(self);
         self.transport.close();
     }
 }

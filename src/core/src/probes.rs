@@ -11,9 +11,9 @@
 //! The argument for a kind of transfer is the number of the ordinary [`Transfer`]; a bind has the next higher number. An
 //! atomic operation is reported as a read, a write with immediate data as a write.
 
+use crate::arena::Handle;
 use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};
-use crate::slab::Handle;
 use crate::transport::Segment;
 
 /// The argument for a bind, in addition to the ordinary kinds of [`Transfer`].

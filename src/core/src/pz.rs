@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::arena::{Header, Kind};
 use crate::error::{Error, Result, StateError};
 use crate::ia::Ia;
-use crate::slab::{Header, Kind};
 use crate::transport::{Transport, ZoneId};
 
 /// A protection zone.

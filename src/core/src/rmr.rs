@@ -10,6 +10,7 @@ use std::sync::Arc;
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
+use crate::arena::{Handle, Header, Kind};
 use crate::error::{Error, Result, Role};
 use crate::ia::Ia;
 use crate::lmr::Lmr;
@@ -17,7 +18,6 @@ use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::KeyRow;
-use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Scope, Transport, Windows};
 use crate::users::Use;
 

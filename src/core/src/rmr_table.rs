@@ -6,7 +6,7 @@
 use host::lock::Mutex;
 use host::memory::{NoMemory, Room};
 
-use crate::slab::Handle;
+use crate::arena::Handle;
 
 /// The remote keys of regions with remote rights and of bound windows.
 #[derive(Default)]

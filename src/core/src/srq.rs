@@ -12,6 +12,7 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
+use crate::arena::{Header, Kind};
 use crate::error::{Arg, Error, Result, Role, StateError};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
@@ -19,7 +20,6 @@ use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
-use crate::slab::{Header, Kind};
 use crate::srq_accounting::{self, Completed, SrqAccounting};
 use crate::transport::{Checked, Poll, RecvId, Segment, SharedReceives, Taken, Transport};
 use crate::users::Use;

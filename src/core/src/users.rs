@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::slab::Object;
+use crate::arena::Object;
 
 const RETIRED: usize = 1 << (usize::BITS - 1);
 

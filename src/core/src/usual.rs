@@ -4,7 +4,7 @@
 //! function checks this, and passes other work to a slow-path function. All are inlined into the program's call or the
 //! transport's poll. tests-c/perf/instructions.sh counts their instructions, except for datagrams.
 //!
-//! The lookup of a handle ([`FirstCells`](crate::FirstCells)) and the check of segments
+//! The lookup of a handle ([`Arena::enter`](crate::Arena::enter)) and the check of segments
 //! ([`LmrTable::check`](crate::LmrTable::check)) have fast paths of their own.
 
 use std::sync::atomic::Ordering;
@@ -14,6 +14,7 @@ use host::epoch::EpochGuard;
 use host::lock::MutexGuard;
 
 use crate::ah::Ah;
+use crate::arena::{Handle, Header, Object};
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Posted, Receives};
 use crate::ep::requests::{InFlight, Requests, Work, length};
@@ -25,7 +26,6 @@ use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
-use crate::slab::{Handle, Header, Object};
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
 use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, LEAD};

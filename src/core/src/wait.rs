@@ -39,11 +39,11 @@ use arrayvec::ArrayVec;
 use host::poll;
 
 use crate::adaptive_spin::AdaptiveSpin;
+use crate::arena::Handle;
 use crate::cno::Cno;
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Event;
-use crate::slab::Handle;
 use crate::transport::{Alarm, Armed, Transport, Wakeup};
 use crate::users::Use;
 use crate::waker::{WakePlace, Waker};
@@ -436,8 +436,8 @@ struct CnoWait<T: Transport> {
 }
 
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
-    let slab = cno.ia.slab;
-    for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
+    let arena = cno.ia.arena;
+    for evd in cno.evds().iter().filter_map(|&evd| arena.get::<Evd<T>>(evd)) {
         evd.poll();
     }
 }
@@ -482,10 +482,10 @@ impl<T: Transport> Target for CnoWait<T> {
 
     fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
         self.number.get_or_insert_with(|| self.cno.enter(waker));
-        let slab = self.cno.ia.slab;
+        let arena = self.cno.ia.arena;
         let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
         let all = self.cno.evds();
-        let evds = all.iter().filter_map(|&evd| slab.get::<Evd<T>>(evd));
+        let evds = all.iter().filter_map(|&evd| arena.get::<Evd<T>>(evd));
         watches.extend(evds.take(count).map(|evd| Watch::begin(evd, true)));
     }
 

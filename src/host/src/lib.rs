@@ -13,12 +13,13 @@
 //! | [`cstr`], [`symbol`], [`own_library`] | C strings, symbols, the library that contains the code |
 //! | [`asymmetric`], [`epoch`] | a fence that costs nothing on one side, reclamation without locked instructions |
 //! | [`word`] | atomic words, real or in a model |
-//! | [`lock`], [`memory`] | locks that allocate nothing, allocation that can fail |
+//! | [`lock`], [`memory`], [`address_space`] | locks that allocate nothing, allocation that can fail, reserved addresses |
 //!
 //! Each shared library contains its own copy of this crate and its statics.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod address_space;
 pub mod asymmetric;
 pub mod cancel;
 pub mod cstr;

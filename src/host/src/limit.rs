@@ -14,6 +14,11 @@ pub fn locked_memory() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_MEMLOCK)
 }
 
+/// Returns the maximum size of the address space in bytes; `None` if unlimited.
+pub fn address_space() -> io::Result<Option<u64>> {
+    soft(libc::RLIMIT_AS)
+}
+
 /// Returns the maximum size of a file, including shared memory, in bytes; `None` if unlimited. To extend a file beyond
 /// it ends the process by a signal.
 pub fn file_size() -> io::Result<Option<u64>> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use host::memory::Room;
 
+use crate::arena::{Handle, Object};
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{InFlight, Requests, Work};
 use crate::error::{Access, Arg, Error, Result, Role};
@@ -13,7 +14,6 @@ use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::rmr::{Binding, Rmr, RmrState, RmrStatus};
-use crate::slab::{Handle, Object};
 use crate::transport::{BindTarget, Operation, RemoteSegment, Request, Scope, Transport, Windows};
 use crate::users::Use;
 
@@ -116,7 +116,7 @@ impl<T: Transport> Requests<T> {
             return Ok(());
         }
         if self.windows.len() == self.windows.capacity() {
-            self.windows.retain(|&noted| ia.slab.get::<Rmr<T>>(noted).is_some_and(|rmr| rmr.is_bound_over(ep)));
+            self.windows.retain(|&noted| ia.arena.get::<Rmr<T>>(noted).is_some_and(|rmr| rmr.is_bound_over(ep)));
             self.windows.room(1)?;
         }
         self.windows.push(rmr.header().handle());
@@ -125,7 +125,7 @@ impl<T: Transport> Requests<T> {
 
     pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
         for noted in self.windows.drain(..) {
-            if let Some(rmr) = ia.slab.get::<Rmr<T>>(noted) {
+            if let Some(rmr) = ia.arena.get::<Rmr<T>>(noted) {
                 rmr.forget(|binding| binding.only == Some(ep));
             }
         }

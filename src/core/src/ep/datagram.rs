@@ -16,6 +16,7 @@ use host::memory::{self, ArcRoom, Room};
 
 use crate::addr::Address;
 use crate::ah::{Ah, Claim};
+use crate::arena::Handle;
 use crate::counters::ConnStat;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::{Ended, Receives};
@@ -27,7 +28,6 @@ use crate::error::{Arg, Error, Result, Role};
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Peer, PeerEvent, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::slab::Handle;
 use crate::transport::datagrams::{Datagram, Datagrams, LEAD, PeerOf};
 use crate::transport::{
     Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Poll, RecvDone, Segment, SeqNo, Taken,

@@ -14,6 +14,7 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
 use crate::addr::{Address, Comm};
+use crate::arena::{Header, Kind, Object};
 use crate::attached_data::AttachedData;
 use crate::ep::attr::EpAttributes;
 use crate::ep::receives::Receives;
@@ -24,7 +25,6 @@ use crate::error::{Arg, Error, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::pz::Pz;
-use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
 use crate::transport::{Closing, Disconnect, Poll, Transport};
 use crate::users::Use;

@@ -143,12 +143,12 @@ impl<T: Transport> Endpoint<T> {
     /// Replaces a segment's remote key and address by those in its LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
-        let slab = self.ia.slab;
+        let arena = self.ia.arena;
         let owner = self.ia.remote_keys.owner(named.context).ok_or(unknown)?;
-        if let Some(lmr) = slab.get::<Lmr<T>>(owner) {
+        if let Some(lmr) = arena.get::<Lmr<T>>(owner) {
             return Ok(LocalSegment { context: lmr.context, ..*named });
         }
-        let rmr = slab.get::<Rmr<T>>(owner).ok_or(unknown)?;
+        let rmr = arena.get::<Rmr<T>>(owner).ok_or(unknown)?;
         let state = rmr.state();
         let bound = state.binding.as_ref().filter(|bound| bound.status.remote_key == named.context).ok_or(unknown)?;
         if bound.only.is_some_and(|only| only != self.header.handle()) {
@@ -166,7 +166,7 @@ impl<T: Transport> Endpoint<T> {
     }
 
     pub(super) fn forget_binding(&self, key: u32) {
-        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab.get::<Rmr<T>>(owner));
+        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.arena.get::<Rmr<T>>(owner));
         if let Some(rmr) = rmr {
             rmr.forget(|binding| binding.status.remote_key == key);
         }

@@ -9,6 +9,7 @@ use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;
 
+use crate::arena::Header;
 use crate::attached_data::AttachedData;
 use crate::ep::attr::EpAttributes;
 use crate::ep::datagram::DatagramSink;
@@ -21,7 +22,6 @@ use crate::ep::service::{ConnectionOwner, Service};
 use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Transfer};
-use crate::slab::Header;
 use crate::transport::{Operation, Request, Segment, Transport};
 
 /// A connection of the transport's own.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use host::diagnostics::COMPLETION;
 use host::memory::{self, NoMemory, Room};
 
+use crate::arena::Handle;
 use crate::counters::Tallies;
 use crate::ep::attr::Watermark;
 use crate::ep_state::EpState;
@@ -14,7 +15,6 @@ use crate::evd::{Evd, Queued};
 use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer, notifies};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
-use crate::slab::Handle;
 use crate::srq_accounting::OutstandingRecv;
 use crate::transport::datagrams::LEAD;
 use crate::transport::{RecvDone, RecvId, Segment, Taken, Transport};

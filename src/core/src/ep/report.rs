@@ -7,12 +7,12 @@ use std::sync::Arc;
 use host::lock::MutexGuard;
 use host::memory::Room;
 
+use crate::arena::Handle;
 use crate::counters::ConnStat;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{EpState, Trigger, next};
 use crate::event::{ConnectionEvent, Status, Transfer};
-use crate::slab::Handle;
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
 use crate::transport::{

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use host::diagnostics::COMPLETION;
 
+use crate::arena::Handle;
 use crate::counters::Counters;
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
@@ -16,7 +17,6 @@ use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer, n
 use crate::fifo::{Fifo, Oldest, Vacancy};
 use crate::mem::Rights;
 use crate::probes;
-use crate::slab::Handle;
 use crate::transport::{FailedRequest, RequestId, SeqNo, Transport};
 use crate::users::Use;
 

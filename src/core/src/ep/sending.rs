@@ -10,10 +10,10 @@ use host::asymmetric;
 use host::cold_path;
 use host::lock::MutexGuard;
 
+use crate::arena::Object;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
-use crate::slab::Object;
 use crate::transport::{SeqNo, Transport};
 
 pub(crate) struct Locked<'a, T: Transport> {

@@ -19,13 +19,13 @@ use queue::PendingWakeup;
 pub(crate) use queue::{Batch, More, Queue, Queued, refuses};
 
 use crate::adaptive_spin::AdaptiveSpin;
+use crate::arena::{Handle, Header, Kind};
 use crate::attached_data::AttachedData;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::fifo::Fifo;
 use crate::ia::Ia;
-use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Poll, Transport};
 use crate::users::Use;
 

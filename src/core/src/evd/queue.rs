@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use host::memory::Room;
 
+use crate::arena::Handle;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Result, StateError};
 use crate::event::{AsyncReason, Completion, Event, Feed, Status, Transfer};
 use crate::fifo::{Fifo, Vacancy};
 use crate::probes;
-use crate::slab::Handle;
 use crate::srq_accounting::OutstandingRecv;
 use crate::transport::Transport;
 use crate::users::Use;

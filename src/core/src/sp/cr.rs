@@ -7,13 +7,13 @@ use host::lock::Mutex;
 use host::memory;
 
 use crate::addr::Address;
+use crate::arena::Header;
 use crate::counters::ConnStat;
 use crate::ep::{Endpoint, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Event;
 use crate::ia::Ia;
-use crate::slab::Header;
 use crate::sp::csp::Csp;
 use crate::sp::point::ServicePoint;
 use crate::sp::psp::Psp;
@@ -174,7 +174,7 @@ impl<T: Transport> Evd<T> {
         let mut events = self.free_unused()?;
         while let Some(queued) = events.pop() {
             let Event::ConnectionRequest { cr, .. } = queued.settle() else { continue };
-            self.ia.slab.get(cr).inspect(|cr: &Arc<Cr<T>>| cr.abandon());
+            self.ia.arena.get(cr).inspect(|cr: &Arc<Cr<T>>| cr.abandon());
         }
         Ok(())
     }

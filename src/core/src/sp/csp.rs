@@ -6,10 +6,10 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::addr::{Address, Comm};
+use crate::arena::{Header, Kind};
 use crate::error::{Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::{FabricKind, Transport};
 

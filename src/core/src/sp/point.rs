@@ -5,13 +5,13 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
+use crate::arena::{Handle, Object};
 use crate::counters::ConnStat;
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::{Event, Streams};
 use crate::ia::Ia;
-use crate::slab::{Handle, Object};
 use crate::sp::cr::{Cr, dismiss};
 use crate::sp::psp::PspMode;
 use crate::transport::{ConnectionRequestInfo, Transport};

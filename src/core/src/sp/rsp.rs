@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::arena::{Header, Kind};
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 

@@ -5,6 +5,7 @@ use std::thread;
 use host::lock::MutexGuard;
 
 use super::*;
+use crate::arena::Arena;
 use crate::error::Resource;
 use crate::evd::Evd;
 use crate::event::Event;
@@ -13,7 +14,6 @@ use crate::lmr::{Lmr, Memory};
 use crate::lmr_table::LocalSegment;
 use crate::mem::Base;
 use crate::open::AsyncEvd;
-use crate::slab::Slab;
 use crate::testing::{Call, Fake, patience};
 
 const SIZE: usize = 16;
@@ -33,8 +33,8 @@ struct Device {
 
 impl Full {
     fn new() -> Self {
-        let slab: &'static Slab<Fake> = Box::leak(Box::new(Slab::new(0)));
-        let ia = Ia::open(slab, "fake", "", AsyncEvd::Create(8), ApiCaps::default()).unwrap();
+        let arena: &'static Arena<Fake> = Box::leak(Box::new(Arena::new()));
+        let ia = Ia::open(arena, 0, "fake", "", AsyncEvd::Create(8), ApiCaps::default()).unwrap();
         let pz = Pz::create(&ia).unwrap();
         let lmr = Lmr::create(&ia, Memory::Virtual(4096), None, 64, &pz, Rights::LOCAL_WRITE, Base::Address).unwrap();
         let segment = LocalSegment { context: lmr.context, addr: 4096, len: 64 };
@@ -77,7 +77,7 @@ impl Full {
     }
 
     fn events(&self) -> usize {
-        let evd = self.ia.async_evd().and_then(|evd| self.ia.slab.get::<Evd<Fake>>(evd)).unwrap();
+        let evd = self.ia.async_evd().and_then(|evd| self.ia.arena.get::<Evd<Fake>>(evd)).unwrap();
         std::iter::from_fn(|| evd.dequeue().ok())
             .inspect(|event| assert!(matches!(event, Event::Async { reason: AsyncReason::SrqLowWatermark, .. })))
             .count()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Buffer, End, connect};
+use crate::arena::Arena;
 use crate::ep::{Endpoint, EpAttributes, EpParts};
 use crate::evd::Evd;
 use crate::event::Streams;
@@ -10,7 +11,6 @@ use crate::ia::{ApiCaps, Ia};
 use crate::mem::{Base, Rights};
 use crate::open::AsyncEvd;
 use crate::pz::Pz;
-use crate::slab::Slab;
 use crate::srq::Srq;
 use crate::transport::Transport;
 
@@ -35,14 +35,14 @@ impl<T: Transport> Adapter<T> {
     }
 
     pub fn open_with(name: &str, instance: &str, api_caps: ApiCaps) -> Self {
-        let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-        let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64), api_caps).unwrap();
+        let arena: &'static Arena<T> = Box::leak(Box::new(Arena::new()));
+        let ia = Ia::open(arena, 0, name, instance, AsyncEvd::Create(64), api_caps).unwrap();
         Adapter { pz: Pz::create(&ia).unwrap(), ia }
     }
 
     pub fn events(&self) -> Arc<Evd<T>> {
         let evd = self.ia.async_evd().expect("it was opened with one");
-        self.ia.slab.get::<Evd<T>>(evd).expect("it lives as long as the adapter")
+        self.ia.arena.get::<Evd<T>>(evd).expect("it lives as long as the adapter")
     }
 
     pub fn evd(&self, streams: Streams) -> Arc<Evd<T>> {

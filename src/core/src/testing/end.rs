@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::{next, patience};
 use crate::addr::Address;
+use crate::arena::Object;
 use crate::ep::{Endpoint, EpState};
 use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Status, Streams, Transfer};
 use crate::lmr_table::{LocalSegment, SegmentList};
-use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
 use crate::transport::{Change, Connect, RemoteSegment, Transport};
 
@@ -187,7 +187,7 @@ pub fn request<T: Transport>(
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
-        Event::ConnectionRequest { cr, .. } => requests.ia().slab.get::<Cr<T>>(cr).unwrap(),
+        Event::ConnectionRequest { cr, .. } => requests.ia().arena.get::<Cr<T>>(cr).unwrap(),
         other => panic!("{other:?}"),
     }
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use host::{futex, poll};
 
+use crate::arena::Handle;
 use crate::cno::Cno;
 use crate::error::{Error, Result};
 use crate::evd::{Evd, Queued};
 use crate::event::{Completion, Event};
-use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::wait::{self, EvdOutcome, Sleep, SleepPlace, Step};
 

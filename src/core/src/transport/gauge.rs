@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::arena::Handle;
 use crate::probes::{self, Stall};
-use crate::slab::Handle;
 
 /// Connection counters that only the transport can maintain. A counter that a transport cannot maintain stays 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use host::sysfs;
 
 use crate::addr::Address;
+use crate::arena::Kind;
 use crate::error::Resource;
-use crate::slab::Kind;
 use crate::transport::datagrams::MAX_DATAGRAM;
 use crate::transport::{Transport, Unsupported};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::slab::{Header, Kind};
+use crate::arena::{Header, Kind};
 
 #[derive(Default)]
 struct Thing(Header);

@@ -6,7 +6,7 @@ use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Fake, next, patience, wait};
 use dat_core::transport::Scope;
 use dat_core::{
-    ApiCaps, AsyncEvd, Base, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
+    ApiCaps, Arena, AsyncEvd, Base, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Srq, Streams,
 };
 
 use super::*;
@@ -14,13 +14,13 @@ use super::*;
 const IN_USE: Result<()> = Err(Error::InvalidState(StateError::IaInUse));
 
 fn again(adapter: &Adapter<Fake>, evd: AsyncEvd<Fake>) -> Result<std::sync::Arc<Ia<Fake>>> {
-    Ia::open(adapter.ia.slab, &adapter.ia.name, "", evd, ApiCaps::default())
+    Ia::open(adapter.ia.arena, 0, &adapter.ia.name, "", evd, ApiCaps::default())
 }
 
 #[test]
 fn rejects_invalid_opens() {
-    let slab: &'static Slab<Fake> = Box::leak(Box::new(Slab::new(0)));
-    let open = |instance, qlen| Ia::open(slab, "fake", instance, AsyncEvd::Create(qlen), ApiCaps::default()).err();
+    let arena: &'static Arena<Fake> = Box::leak(Box::new(Arena::new()));
+    let open = |instance, qlen| Ia::open(arena, 0, "fake", instance, AsyncEvd::Create(qlen), ApiCaps::default()).err();
     assert_eq!(open("", 0), Some(Error::InvalidParameter(Arg::QueueLength)));
     assert_eq!(open("", 1001), Some(Error::InsufficientResources(Resource::Evd)));
     assert_eq!(open(Fake::NO_DEVICE, 8), Some(Error::InsufficientResources(Resource::Device)));
@@ -29,7 +29,7 @@ fn rejects_invalid_opens() {
     let bad = Some(Error::InvalidHandle(Role::EvdAsync));
     assert_eq!(again(&adapter, AsyncEvd::Given(transfers.clone())).err(), bad);
     let own = adapter.events();
-    let other = Ia::open(adapter.ia.slab, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
+    let other = Ia::open(adapter.ia.arena, 0, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
     assert_eq!(other.err(), bad);
     // The failed calls use neither EVD nor adapter.
     transfers.free().unwrap();
@@ -57,7 +57,7 @@ fn shared_async_evd_outlives_its_adapter() {
     let own = adapter.events();
     let borrower = again(&adapter, AsyncEvd::Given(own.clone())).unwrap();
     adapter.ia.close_abrupt().unwrap();
-    let alive = || borrower.slab.get::<Evd<Fake>>(own.header().handle()).is_some();
+    let alive = || borrower.arena.get::<Evd<Fake>>(own.header().handle()).is_some();
     assert!(alive());
     borrower.transport.fail();
     let Event::Async { object, reason } = next(&own) else { panic!("no asynchronous event") };
@@ -75,7 +75,7 @@ fn lent_evd_of_program_outlives_its_adapter() {
     borrower.transport.fail();
     assert!(matches!(next(&evd), Event::Async { reason: AsyncReason::IaCatastrophic, .. }));
     borrower.close_graceful().unwrap();
-    assert!(adapter.ia.slab.get::<Evd<Fake>>(evd.header().handle()).is_none());
+    assert!(adapter.ia.arena.get::<Evd<Fake>>(evd.header().handle()).is_none());
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn abrupt_close_frees_all_objects() {
     let handles = (adapter.ia.header().handle(), end.ep.header().handle(), adapter.pz.header().handle());
     adapter.ia.close_abrupt().unwrap();
     assert_eq!(adapter.ia.close_abrupt(), Err(Error::InvalidHandle(Role::Ia)), "only one call closes it");
-    let slab = adapter.ia.slab;
-    assert!(slab.get::<Ia<Fake>>(handles.0).is_none());
-    assert!(slab.get::<Endpoint<Fake>>(handles.1).is_none());
-    assert!(slab.get::<Pz<Fake>>(handles.2).is_none());
+    let arena = adapter.ia.arena;
+    assert!(arena.get::<Ia<Fake>>(handles.0).is_none());
+    assert!(arena.get::<Endpoint<Fake>>(handles.1).is_none());
+    assert!(arena.get::<Pz<Fake>>(handles.2).is_none());
     assert_eq!(adapter.ia.count(Kind::Evd), 0);
     assert_eq!(Pz::create(&adapter.ia).err(), Some(Error::InvalidHandle(Role::Ia)));
 }

@@ -223,7 +223,7 @@ fn close_begins_all_ends_before_waiting() {
         fake(&adapter).closes(Closing::Done);
     });
     for end in &ends {
-        assert!(adapter.ia.slab.get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
+        assert!(adapter.ia.arena.get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
     }
 }
 

@@ -209,7 +209,7 @@ fn rejects_request() {
     fake(&adapter).calls();
     cr.reject(&[]).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Consumer)]);
-    assert!(adapter.ia.slab.get::<Cr<Fake>>(cr.header().handle()).is_none());
+    assert!(adapter.ia.arena.get::<Cr<Fake>>(cr.header().handle()).is_none());
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn hands_request_off() {
     assert_eq!(tentative.query().state, EpState::TentativeConnectionPending);
     assert_eq!(tentative.free(), Err(EpState::TentativeConnectionPending.into()));
     again.reject(&[]).unwrap();
-    assert!(adapter.ia.slab.get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
+    assert!(adapter.ia.arena.get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
     // Without a listener, the request is rejected.
     let cr = arrive(&adapter, &requests, 0);
     other.free();
@@ -331,6 +331,6 @@ fn csp_request_cannot_be_handed_off() {
     assert_eq!((point, reserved, qualifier), (csp.header().handle(), false, 7));
     public.free();
     adapter.ia.close_abrupt().unwrap();
-    assert!(adapter.ia.slab.get::<Csp<Fake>>(csp.header().handle()).is_none());
+    assert!(adapter.ia.arena.get::<Csp<Fake>>(csp.header().handle()).is_none());
     assert!(csp.point.evd().is_none());
 }

@@ -120,7 +120,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
             assert_eq!(adapter.ia.count(kind), 0, "{kind:?}");
         }
         assert!(cr.reject(&[]).is_err());
-        assert!(adapter.ia.slab.get::<dat_core::Endpoint<T>>(a.ep.header().handle()).is_none());
+        assert!(adapter.ia.arena.get::<dat_core::Endpoint<T>>(a.ep.header().handle()).is_none());
         memory.fill(0..4096, 9);
         assert!(memory.is_all(0..4096, 9));
     }

@@ -65,7 +65,7 @@ fn known<T: Transport>(end: &End<T>, wanted: PeerEvent) -> Arc<Peer> {
 }
 
 fn handle<T: Transport>(end: &End<T>, peer: &Peer) -> Arc<Ah<T>> {
-    end.ep.ia().slab.get(peer.handle).unwrap()
+    end.ep.ia().arena.get(peer.handle).unwrap()
 }
 
 fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer) {
@@ -157,7 +157,7 @@ pub fn address_handle_is_valid_until_free<T: Transport>(network: &Network<T>) {
     assert_eq!(a.ep.free_peer(&to, Claim::Handle), Ok(()));
     assert_eq!(a.ep.free_peer(&to, Claim::Handle), unknown);
     assert_eq!([post(&a, Some(&to)), post(&other, Some(&to)), post(&a, None)], [unknown; 3]);
-    assert!(a.ep.ia().slab.get::<Ah<T>>(ours.handle).is_none());
+    assert!(a.ep.ia().arena.get::<Ah<T>>(ours.handle).is_none());
     // The peer can still send.
     a.receive(place.at(0, ROOM), 4);
     send(&b, from.at(0, 8), 5, &theirs);

@@ -14,8 +14,8 @@ use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, connect, patience, wait};
 use dat_core::transport::{Connect, RemoteSegment, Scope, Transport};
 use dat_core::{
-    ApiCaps, AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment, Memory,
-    Psp, PspMode, Pz, Rights, Rmr, Slab, Srq, Streams,
+    ApiCaps, Arena, AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment,
+    Memory, Psp, PspMode, Pz, Rights, Rmr, Srq, Streams,
 };
 use host::memory::{self, Allocator};
 
@@ -108,10 +108,10 @@ fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
     }
 }
 
-fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
+fn lifecycle<T: Transport>(arena: &'static Arena<T>, network: &Network<T>) -> Result<()> {
     let (name, instance) = network.place();
     let api_caps = ApiCaps { extended: true, ..ApiCaps::default() };
-    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), api_caps)?;
+    let ia = Ia::open(arena, 0, name, instance, AsyncEvd::Create(8), api_caps)?;
     let closing = Closing(ia.clone());
     let pz = Pz::create(&ia)?;
     let cno = Cno::create(&ia, None)?;
@@ -149,7 +149,7 @@ fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Resu
     let request = Connect { address: &address, qualifier, timeout: Some(timeout()), private_data: b"hello" };
     active.connect(&request)?;
     let Event::ConnectionRequest { cr, .. } = next(&arrivals)? else { panic!("no connection request") };
-    let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?;
+    let cr = arena.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?;
     cr.accept(Some(&passive), b"welcome")?;
     for _ in 0..2 {
         match next(&connections)? {
@@ -234,17 +234,17 @@ fn transfers<T: Transport>(
 
 /// Runs a lifecycle with failures, and then one without. Expects no leak. Returns whether the first failed.
 fn lifecycle_with_failures<T: Transport>(
-    slab: &'static Slab<T>,
+    arena: &'static Arena<T>,
     network: &Network<T>,
     first: usize,
     last: usize,
 ) -> bool {
     let before = LIVE.load(Ordering::SeqCst);
     fail(first, last);
-    let ended = lifecycle(slab, network);
+    let ended = lifecycle(arena, network);
     stop_failing();
     // A lifecycle without failures must succeed, and replaces cached memory.
-    assert_eq!(lifecycle(slab, network), Ok(()), "after allocation {first}");
+    assert_eq!(lifecycle(arena, network), Ok(()), "after allocation {first}");
     match ended {
         Ok(()) | Err(Error::InsufficientResources(_) | Error::TimeoutExpired) => {}
         Err(other) => panic!("allocation {first}: {other:?}"),
@@ -265,11 +265,11 @@ fn lifecycle_with_failures<T: Transport>(
 
 /// The process neither ends nor leaks, and later calls succeed.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
-    let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-    // Cells of freed handles are reused late. Creates enough of them that the slab does not grow later.
+    let arena: &'static Arena<T> = Box::leak(Box::new(Arena::new()));
+    // Cells of freed handles are reused late. Creates enough of them that the arena does not grow later.
     {
         let (name, instance) = network.place();
-        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), ApiCaps::default()).expect("memory"));
+        let ia = Closing(Ia::open(arena, 0, name, instance, AsyncEvd::Create(8), ApiCaps::default()).expect("memory"));
         for _ in 0..6000 {
             Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
         }
@@ -280,17 +280,17 @@ pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     }
     // The first lifecycle initialises what exists once per process.
     for _ in 0..3 {
-        lifecycle(slab, network).expect("memory");
+        lifecycle(arena, network).expect("memory");
     }
     fail(usize::MAX, usize::MAX);
-    lifecycle(slab, network).expect("memory");
+    lifecycle(arena, network).expect("memory");
     let calls = stop_failing();
     let every = std::env::var_os("DAT_TEST_ALL").is_some_and(|all| all != "0");
     let step = if every { 1 } else { 3 };
     let mut refused = [0, 0];
     for first in (1..=calls).step_by(step) {
-        refused[0] += usize::from(lifecycle_with_failures(slab, network, first, first));
-        refused[1] += usize::from(lifecycle_with_failures(slab, network, first, usize::MAX));
+        refused[0] += usize::from(lifecycle_with_failures(arena, network, first, first));
+        refused[1] += usize::from(lifecycle_with_failures(arena, network, first, usize::MAX));
     }
     println!("{calls} allocations, one in {step} tried; {refused:?} lives were cut short");
     assert!(refused[0] > 0 && refused[1] > 0);

@@ -68,7 +68,7 @@ pub fn service_points_of_both_models_share_ports<T: Transport>(network: &Network
         }
         let Event::ConnectionRequest { point, qualifier, cr, .. } = next(&scene.requests) else { panic!("no request") };
         assert_eq!((point, qualifier), to);
-        let cr = scene.adapter.ia.slab.get::<Cr<T>>(cr).unwrap();
+        let cr = scene.adapter.ia.arena.get::<Cr<T>>(cr).unwrap();
         assert_eq!(cr.remote_address.ip(), scene.address.ip());
         cr.accept(Some(&b.ep), b"").unwrap();
         a.is_told(ConnectionEvent::Established);

@@ -82,7 +82,7 @@ pub fn connection_events_wake_waiters<T: Transport>(network: &Network<T>) {
         request(&a, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     });
     let Event::ConnectionRequest { cr, .. } = event(outcome) else { panic!("no request") };
-    let cr = adapter.ia.slab.get::<dat_core::Cr<T>>(cr).unwrap();
+    let cr = adapter.ia.arena.get::<dat_core::Cr<T>>(cr).unwrap();
     let outcome = while_waiting(&a.connections, 1, || cr.accept(Some(&b.ep), b"").unwrap());
     let Event::Connection { kind: ConnectionEvent::Established, .. } = event(outcome) else { panic!("not up") };
     b.is_told(ConnectionEvent::Established);

@@ -313,7 +313,7 @@ impl Session<'_> {
         let mut found = None;
         until("a request, or the end of the stream", || {
             if let Ok(Event::ConnectionRequest { cr, .. }) = program.requests.dequeue() {
-                found = program.adapter.ia.slab.get::<Cr<Tcp>>(cr);
+                found = program.adapter.ia.arena.get::<Cr<Tcp>>(cr);
             }
             peer.receive();
             found.is_some() || peer.ended

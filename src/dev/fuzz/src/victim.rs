@@ -144,7 +144,7 @@ impl Victim {
 
     pub fn request(&self) -> Option<Arc<Cr<Shm>>> {
         match self.requests.dequeue() {
-            Ok(Event::ConnectionRequest { cr, .. }) => self.adapter.ia.slab.get::<Cr<Shm>>(cr),
+            Ok(Event::ConnectionRequest { cr, .. }) => self.adapter.ia.arena.get::<Cr<Shm>>(cr),
             _ => None,
         }
     }

@@ -125,7 +125,6 @@ macro_rules! library {
             }
         }
 
-        const _: () = assert!(size_of::<$udat::DAT_PROVIDER>() <= $crate::tables::MAX_TABLE_BYTES);
 
         #[global_allocator]
         static MEMORY: $crate::Allocator = $crate::Allocator(::std::alloc::System);

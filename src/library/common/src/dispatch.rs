@@ -10,7 +10,8 @@
 //! a handle of an adapter. Only the first handle on a page and invalid handles cost a system call. The functions own no
 //! value with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering, fence};
 
 use dat_udat::dat::DAT_HANDLE;
 
@@ -39,23 +40,33 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
         return TABLES.contains(table).then_some(table);
     }
     let table = TABLES.find(|table| Pages::has_word(handle, table.addr()))?;
-    PAGES.note(handle);
+    PAGES.note(handle, table);
+    // Either `retire` forgets this page, or its removal of the table is visible here.
+    fence(Ordering::SeqCst);
+    if !TABLES.contains(table) {
+        PAGES.forget();
+        return None;
+    }
     Some(table)
 }
 
-/// Like [`provider_of`], but only for a table and a page in their first slots.
-#[inline(always)]
-#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
-pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
-    if !PAGES.has_first(handle) {
-        return None;
-    }
-    // SAFETY: the word is aligned, and its page has had an object.
-    let table = unsafe { first_word(handle) };
-    TABLES.is_first(table).then_some(table)
+/// Removes a table, which may be unmapped after this call. The caller holds the registry's lock.
+pub fn retire(table: *const Head) {
+    TABLES.remove(table);
+    fence(Ordering::SeqCst);
+    PAGES.forget();
 }
 
-/// Returns `None`. Replaces [`provider_if_first`] in calls without a fast path.
+/// Like [`provider_of`], but only for a page in its first slot, and for the table that came with the page.
+#[inline(always)]
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
+pub fn provider_of_page(handle: DAT_HANDLE) -> Option<*const Head> {
+    let table = PAGES.table_of(handle)?;
+    // SAFETY: the word is aligned, and its page has had an object.
+    ptr::eq(unsafe { first_word(handle) }, table).then_some(table)
+}
+
+/// Returns `None`. Replaces [`provider_of_page`] in calls without a fast path.
 #[inline(always)]
 pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
     None
@@ -64,21 +75,21 @@ pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
 /// The first argument determines the table. `$subtype` completes `DAT_INVALID_HANDLE`; `$node` is the version node.
-/// `$if_first` finds the table on the fast path, `$find` on the slow path; the defaults accept every registered table.
+/// `$of_page` finds the table on the fast path, `$find` on the slow path; the defaults accept every registered table.
 /// The types, the codes and the module `slot` must be in scope.
 #[macro_export]
 macro_rules! dispatch {
     ($node:literal, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*), $subtype:ident) => {
         $crate::dispatch! {
             $node, $(#[$doc])* extern $abi fn $name($($arguments)*), $subtype,
-            $crate::dispatch::provider_if_first, $crate::dispatch::provider_of
+            $crate::dispatch::provider_of_page, $crate::dispatch::provider_of
         }
     };
     (
         $node:literal,
         $(#[$doc:meta])*
         extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty, $($handle_line:literal)+;
-            $($argument:ident: $type:ty, $($line:literal)+;)*), $subtype:ident, $if_first:path, $find:path
+            $($argument:ident: $type:ty, $($line:literal)+;)*), $subtype:ident, $of_page:path, $find:path
     ) => {
         $crate::symver!($node, $name);
 
@@ -89,7 +100,7 @@ macro_rules! dispatch {
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-            if let Some(table) = $if_first($handle) {
+            if let Some(table) = $of_page($handle) {
                 // SAFETY: a registered table is readable until its provider removes it.
                 if let Some(function) = unsafe { slot::$name(table.cast()) } {
                     // SAFETY: the slot has this type, and the arguments are the caller's.

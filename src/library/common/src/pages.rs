@@ -4,15 +4,22 @@
 //! makes it known, if the kernel finds the address of a registered table there. Our providers never unmap objects. If a
 //! provider in C does, a stale handle can end the program, as with the library in C.
 //!
-//! 1,024 pages (65,536 objects) can be known. The low bits of a page's number determine its first slot, which pages 4
-//! MiB apart share; higher bits contribute to its second slot. Each invalid handle on an unknown page costs a system
-//! call for each registered table.
+//! A known page comes with the table that was found there, so one comparison checks the table of a handle. All objects
+//! of a page of our providers have the same table. In memory of a provider in C, tables can be mixed; then
+//! [`dispatch`](crate::dispatch) searches the registered tables.
+//!
+//! The low bits of a page's number determine its first slot, which pages 64 MiB apart share (a million objects of our
+//! providers); higher bits contribute to its second slot. Each invalid handle on an unknown page costs a system call for
+//! each registered table.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use dat_udat::dat::DAT_HANDLE;
 
-const MAX_PAGES: usize = 1024;
+use crate::head::Head;
+
+const SLOTS: usize = 16384;
 
 /// Logarithm of the smallest page size, in bytes.
 const PAGE_BITS: u32 = 12;
@@ -23,10 +30,35 @@ const MIN_ADDRESS: usize = 65536;
 /// End of the addresses that the kernel uses by default: 47 bits on x86-64, 48 on aarch64.
 const END_ADDRESS: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
-/// A set of pages, each with two slots.
+/// A page, and a table that an object there has.
+struct Slot {
+    /// Complement of the page number, which is never 0; 0 in a free slot.
+    page: AtomicUsize,
+    table: AtomicPtr<Head>,
+}
+
+impl Slot {
+    const fn new() -> Self {
+        Slot { page: AtomicUsize::new(0), table: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    #[inline(always)]
+    fn has(&self, page: usize) -> bool {
+        // Pairs with the last store in `note`: the page comes with a table.
+        self.page.load(Ordering::Acquire) == !page
+    }
+
+    fn note(&self, page: usize, table: *const Head) {
+        // A concurrent call may see this table with the previous page. Both tables are registered.
+        self.table.store(table.cast_mut(), Ordering::Release);
+        self.page.store(!page, Ordering::Release);
+    }
+}
+
+/// A set of pages, each with two slots. Unused slots take no memory.
 pub struct Pages {
-    first: [AtomicUsize; MAX_PAGES],
-    second: [AtomicUsize; MAX_PAGES],
+    first: [Slot; SLOTS],
+    second: [Slot; SLOTS],
 }
 
 /// The known pages of this library in this process.
@@ -41,34 +73,28 @@ fn page_of(handle: DAT_HANDLE) -> usize {
 }
 
 fn second_place(page: usize) -> usize {
-    (page ^ (page / MAX_PAGES)) % MAX_PAGES
-}
-
-/// Returns the content of the free slot `place`: the number of a page that belongs to another slot.
-const fn nothing_at(place: usize) -> usize {
-    if place == 0 { 1 } else { 0 }
+    (page ^ (page / SLOTS)) % SLOTS
 }
 
 impl Pages {
     const fn new() -> Self {
-        let mut first = [const { AtomicUsize::new(nothing_at(1)) }; MAX_PAGES];
-        let mut second = [const { AtomicUsize::new(nothing_at(1)) }; MAX_PAGES];
-        first[0] = AtomicUsize::new(nothing_at(0));
-        second[0] = AtomicUsize::new(nothing_at(0));
-        Pages { first, second }
+        Pages { first: [const { Slot::new() }; SLOTS], second: [const { Slot::new() }; SLOTS] }
     }
 
-    /// Returns whether `handle` is aligned and its page is in its first slot, so that the word there is readable.
+    /// Returns the table of the page of `handle` if that page is in its first slot and `handle` is aligned, so that the
+    /// word there is readable.
     #[inline(always)]
-    pub fn has_first(&self, handle: DAT_HANDLE) -> bool {
+    pub fn table_of(&self, handle: DAT_HANDLE) -> Option<*const Head> {
         let page = page_of(handle);
-        self.first[page % MAX_PAGES].load(Ordering::Relaxed) == page
+        let slot = &self.first[page % SLOTS];
+        // Pairs with the first store in `note`: the table's contents are visible.
+        slot.has(page).then(|| slot.table.load(Ordering::Acquire).cast_const())
     }
 
     /// Returns whether `handle` is aligned and its page is known, so that the word there is readable.
     pub fn has(&self, handle: DAT_HANDLE) -> bool {
         let page = page_of(handle);
-        self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
+        self.first[page % SLOTS].has(page) || self.second[second_place(page)].has(page)
     }
 
     /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves, so `handle`
@@ -89,20 +115,18 @@ impl Pages {
         })
     }
 
-    /// Adds the page of `handle`, which must be the address of an object.
-    pub fn note(&self, handle: DAT_HANDLE) {
+    /// Adds the page of `handle`, the address of an object with this registered table.
+    pub fn note(&self, handle: DAT_HANDLE, table: *const Head) {
         let page = page_of(handle);
-        self.first[page % MAX_PAGES].store(page, Ordering::Relaxed);
-        self.second[second_place(page)].store(page, Ordering::Relaxed);
+        self.first[page % SLOTS].note(page, table);
+        self.second[second_place(page)].note(page, table);
     }
 
     /// Removes all pages: a provider may unmap its memory. A concurrent call may still find a page.
     pub fn forget(&self) {
-        for places in [&self.first, &self.second] {
-            for (place, page) in places.iter().enumerate() {
-                page.store(nothing_at(place), Ordering::Relaxed);
-            }
-        }
+        // A store would give memory to a page of free slots.
+        let used = self.first.iter().chain(&self.second).filter(|slot| slot.page.load(Ordering::Relaxed) != 0);
+        used.for_each(|slot| slot.page.store(0, Ordering::Relaxed));
     }
 }
 

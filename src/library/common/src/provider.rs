@@ -15,8 +15,8 @@ use host::topic::Topic;
 use host::{cstr, diagnostics};
 
 use crate::api::Api;
+use crate::dispatch;
 use crate::head::Head;
-use crate::pages::PAGES;
 use crate::tables::TABLES;
 
 /// Providers of a version of the interface.
@@ -90,8 +90,7 @@ impl<A: Api> Backend for Providers<A> {
     }
 
     fn retire(&self, table: Table) {
-        TABLES.remove(table.0);
-        PAGES.forget();
+        dispatch::retire(table.0);
     }
 }
 

@@ -8,7 +8,7 @@ use std::ptr;
 
 use ::dat_registry::{Purpose, Request};
 use dat_library::api::Api;
-use dat_library::dispatch::{provider_if_first, provider_of};
+use dat_library::dispatch::{provider_of, provider_of_page};
 use dat_library::guard::{making, slow};
 use dat_library::ia;
 use dat_udat20::*;
@@ -108,7 +108,7 @@ unsafe extern "C" fn extension_op(
             close::<Udat20>(ext_handle.wrapping_byte_sub(QUERY_OFFSET), DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)
         }),
         _ => {
-            let Some(table) = provider_if_first(ext_handle).or_else(|| provider_of(ext_handle)) else {
+            let Some(table) = provider_of_page(ext_handle).or_else(|| provider_of(ext_handle)) else {
                 return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
             };
             // SAFETY: a registered table is readable until its provider removes it.

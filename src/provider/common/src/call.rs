@@ -8,7 +8,7 @@
 //! | [`making`] | create something | disabled | caught | checked before the call |
 //! | [`slow`] | query, change or free | disabled | caught | from the reserve |
 //! | [`fast`] | posts, dequeues, short queries | disabled | end the process | not allocated |
-//! | [`fast_path`] | the same, for objects in the first cells | unchanged | end the process | not allocated |
+//! | [`fast_path`] | the same, in a thread with an epoch record | unchanged | end the process | not allocated |
 //!
 //! Changing the cancellation state costs two calls of libc. [`fast_path`] leaves it unchanged, because its calls reach
 //! no cancellation point (see [`Transport`](dat_core::transport::Transport)), or disable cancellation there

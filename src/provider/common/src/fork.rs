@@ -33,12 +33,13 @@ unsafe extern "C" fn parent<F: Provider>() {
 
 extern "C" fn child<F: Provider>() {
     // SAFETY: this handler runs after the fork, in the child.
-    let Some(mut held) = (unsafe { F::domain().fork.fetch() }) else { return };
+    let Some(held) = (unsafe { F::domain().fork.fetch() }) else { return };
     F::domain().forker.store(0, Ordering::Relaxed);
     memory::after_fork_in_child();
     fork::let_in_child();
-    F::domain().abandon(&mut held);
+    F::domain().arena.abandon();
     F::Transport::after_fork_in_child();
+    drop(held);
 }
 
 /// Runs the child's handler if an earlier handler, of the program, enters the library first.

@@ -1,41 +1,33 @@
 //! Handles and their objects.
 //!
 //! A handle is the address of a cell that begins with the address of the provider table. Registries read the adapter's
-//! name from this table, so each name has a table and a slab.
+//! name from this table, so each name has a table.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dat_core::error::Role;
-use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, ObjectGuard, Slab};
+use dat_core::{Arena, Cell, Handle, Ia, Kind, Object, ObjectGuard};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
-use host::memory;
 
 use crate::ptr::{Out, OutPtr};
-use crate::registration::{Known, Registrations};
+use crate::registration::Registrations;
 use crate::{Answer, Fault, Provider, Version, fork};
 
 type Table<F> = <<F as Provider>::Version as Version>::Table;
 
-/// The adapters and slabs of a provider library.
+/// The adapters and handles of a provider library.
 pub struct Domain<F: Provider> {
-    /// List of slabs. The child of a fork starts a new list.
-    first: AtomicPtr<Space<F>>,
-    /// First cells of the slab of the adapter that was opened first.
-    pub(crate) window: FirstCells,
+    /// The objects of all adapters.
+    pub arena: Arena<F::Transport>,
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
     /// The forking process, or 0.
     pub(crate) forker: AtomicU32,
-}
-
-struct Space<F: Provider> {
-    slab: Slab<F::Transport>,
-    next: Option<&'static Space<F>>,
 }
 
 /// An adapter name and its provider table. Never freed, because handles point to the table.
@@ -63,6 +55,11 @@ impl<F: Provider> Adapter<F> {
         &self.name
     }
 
+    /// Returns the first word of the cells of its objects, the address of the table.
+    pub fn face(&'static self) -> usize {
+        ptr::from_ref(&self.table).expose_provenance()
+    }
+
     /// Returns the provider table.
     pub fn table(&'static self) -> &'static Table<F> {
         &self.table
@@ -73,8 +70,7 @@ impl<F: Provider> Domain<F> {
     /// Creates a domain without adapters.
     pub const fn empty() -> Self {
         Domain {
-            first: AtomicPtr::new(ptr::null_mut()),
-            window: FirstCells::new(),
+            arena: Arena::new(),
             registrations: Mutex::new(Registrations::new()),
             fork: Hold::new(),
             forker: AtomicU32::new(0),
@@ -87,24 +83,16 @@ impl<F: Provider> Domain<F> {
         self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn spaces(&self) -> impl Iterator<Item = &'static Space<F>> {
-        // Pairs with the store in `slab_of`.
-        let first = self.first.load(Ordering::Acquire);
-        // SAFETY: NULL, or from a box that slab_of leaked.
-        std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
-    }
-
-    /// Returns the cell of `handle` in any slab.
-    #[cold]
-    #[inline(never)]
+    /// Returns the cell at this address.
+    #[inline]
     pub(crate) fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
-        self.spaces().find_map(|space| space.slab.cell(Handle(handle.addr())))
+        self.arena.cell(Handle(handle.addr()))
     }
 
-    /// Returns fast access to the live object of this type and handle, as [`FirstCells::enter`] does.
+    /// Returns fast access to the live object of this type and handle, as [`Arena::enter`] does.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: DAT_HANDLE) -> Option<ObjectGuard<O>> {
-        self.window.enter(Handle(handle.addr()))
+        self.arena.enter(Handle(handle.addr()))
     }
 
     /// Returns the live object of this type and handle.
@@ -115,30 +103,7 @@ impl<F: Provider> Domain<F> {
     /// Returns the kind of a live object.
     #[inline]
     pub fn kind(&self, handle: DAT_HANDLE) -> Option<Kind> {
-        self.window.kind(Handle(handle.addr())).or_else(|| self.cell(handle)?.kind())
-    }
-
-    /// Returns the slab of an adapter, created at the first open in this process.
-    pub fn slab_of(&self, known: &mut Known<F>) -> Answer<&'static Slab<F::Transport>> {
-        if let Some(slab) = known.slab {
-            return Ok(slab);
-        }
-        let slab = Slab::new(ptr::from_ref(known.adapter.table()).expose_provenance());
-        let space = Box::leak(memory::boxed(Space { slab, next: self.spaces().next() })?);
-        // Publishes the initialised list element to `spaces`.
-        self.first.store(space, Ordering::Release);
-        Ok(known.slab.insert(&space.slab))
-    }
-
-    /// Invalidates all handles in the child of a fork, without touching the objects. Later opens create slabs, because
-    /// threads of the parent can have locked the old slabs.
-    pub(crate) fn abandon(&self, registrations: &mut Registrations<F>) {
-        for space in self.spaces() {
-            space.slab.abandon();
-        }
-        self.window.forget();
-        self.first.store(ptr::null_mut(), Ordering::Release);
-        registrations.adapters.iter_mut().for_each(|known| known.slab = None);
+        self.cell(handle)?.kind()
     }
 }
 

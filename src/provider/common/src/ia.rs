@@ -25,7 +25,7 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     if F::Version::IA_HANDLES.is_none() {
         return handle;
     }
-    let ask = F::domain().registrations().of(ia.slab).and_then(|known| known.ia_handles);
+    let ask = F::domain().registrations().of(ia.face).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
         // SAFETY: the registry exports this function under the name of that type.
@@ -53,11 +53,11 @@ pub unsafe fn dat_ia_openv<F: Provider>(
         let out = ia_handle.required(4).map_err(|_| Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
-        let (slab, instance) = {
+        let (face, instance) = {
             let mut registrations = domain.registrations();
             let (registration, known) = registrations.newest(name).ok_or(Fault::NotRegistered)?;
             known.thread_safe = registration.identity.thread_safe;
-            (domain.slab_of(known)?, memory::text(&registration.instance_data)?)
+            (known.adapter.face(), memory::text(&registration.instance_data)?)
         };
         // SAFETY: the caller promises a readable argument.
         let wanted = unsafe { async_evd_handle.read() };
@@ -70,9 +70,8 @@ pub unsafe fn dat_ia_openv<F: Provider>(
             (AsyncEvd::Given(find::<F, Evd<F::Transport>>(wanted, Role::EvdAsync)?), Some(wanted))
         };
         let made = matches!(async_evd, AsyncEvd::Create(qlen) if qlen < F::Version::MIN_ASYNC_QLEN);
-        let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd, F::Version::API_CAPS)
+        let ia = Ia::open(&domain.arena, face, &name.to_string_lossy(), &instance, async_evd, F::Version::API_CAPS)
             .at(&[(Arg::QueueLength, 2)])?;
-        domain.window.set(slab);
         if made {
             if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {
                 // The program did not request this size, so failure is no error.
@@ -107,7 +106,7 @@ pub fn dat_ia_query<F: Provider>(
             out.write(F::Version::ia_attr::<F>(&ia));
         }
         if let Some(out) = provider_attr {
-            let thread_safe = F::domain().registrations().of(ia.slab).is_none_or(|known| known.thread_safe);
+            let thread_safe = F::domain().registrations().of(ia.face).is_none_or(|known| known.thread_safe);
             out.write(F::Version::provider_attr::<F>(&ia, thread_safe));
         }
         Ok(())

@@ -4,9 +4,8 @@
 
 use std::ffi::{CStr, c_void};
 use std::mem;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
-use dat_core::Slab;
 use host::symbol;
 
 use crate::handle::Adapter;
@@ -22,8 +21,6 @@ pub struct Registrations<F: Provider> {
 /// An adapter and its current state.
 pub struct Known<F: Provider> {
     pub(crate) adapter: &'static Adapter<F>,
-    /// `None` before the first open in this process.
-    pub(crate) slab: Option<&'static Slab<F::Transport>>,
     /// Value of the registration that was opened last.
     pub(crate) thread_safe: bool,
     /// The registry's function that returns programs' handles.
@@ -56,9 +53,9 @@ impl<F: Provider> Registrations<F> {
         Registrations { live: Vec::new(), adapters: Vec::new() }
     }
 
-    /// Returns the adapter of a slab.
-    pub fn of(&self, slab: &'static Slab<F::Transport>) -> Option<&Known<F>> {
-        self.adapters.iter().find(|known| known.slab.is_some_and(|its| ptr::eq(its, slab)))
+    /// Returns the adapter of objects whose cells start with the word `face`.
+    pub fn of(&self, face: usize) -> Option<&Known<F>> {
+        self.adapters.iter().find(|known| known.adapter.face() == face)
     }
 
     /// Returns the last registration of a name. Entries that differ only in thread safety share a name, and a registry
@@ -84,7 +81,7 @@ impl<F: Provider> Registrations<F> {
             }
             None => {
                 let adapter = Adapter::leak(name);
-                self.adapters.push(Known { adapter, slab: None, thread_safe: true, ia_handles });
+                self.adapters.push(Known { adapter, thread_safe: true, ia_handles });
                 adapter
             }
         };

@@ -6,14 +6,14 @@ use common::network;
 use dat_core::error::{Error, Resource};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::connect;
-use dat_core::{ApiCaps, AsyncEvd, CompletionFlags, Evd, Ia, Pz, Slab, Srq, Streams};
+use dat_core::{ApiCaps, Arena, AsyncEvd, CompletionFlags, Evd, Ia, Pz, Srq, Streams};
 use dat_verbs::Verbs;
 
 #[test]
 fn what_is_no_adapter_does_not_open() {
-    let slab: &'static Slab<Verbs> = Box::leak(Box::new(Slab::new(0)));
+    let arena: &'static Arena<Verbs> = Box::leak(Box::new(Arena::new()));
     for instance in ["", "no-such-interface 0", "lo 0", "203.0.113.1", "lo banana", "lo 300", "lo 0 more"] {
-        let opened = Ia::open(slab, "verbs", instance, AsyncEvd::Create(8), ApiCaps::default());
+        let opened = Ia::open(arena, 0, "verbs", instance, AsyncEvd::Create(8), ApiCaps::default());
         assert_eq!(opened.err(), Some(Error::InsufficientResources(Resource::Device)), "{instance:?}");
     }
 }

@@ -55,13 +55,13 @@ fn dispatches_only_to_registered_tables() {
     let code = unsafe { dat_pz_free(handle) };
     assert_eq!(code, DAT_NOT_IMPLEMENTED, "a slot that is NULL");
 
-    TABLES.remove(first);
-    TABLES.remove(second);
+    retire(first);
+    retire(second);
     assert_eq!(call(handle), REFUSED, "registered no more");
     assert!(TABLES.insert(second));
     assert_eq!(call(handle), empty_queue, "the first table");
     assert_eq!(object.rest, [0; 3]);
-    TABLES.remove(second);
+    retire(second);
 }
 
 #[test]

@@ -2,6 +2,8 @@ use std::ptr;
 
 use super::*;
 
+const TABLE: *const Head = ptr::without_provenance(64);
+
 fn handle(number: usize) -> DAT_HANDLE {
     ptr::without_provenance_mut(number)
 }
@@ -9,7 +11,7 @@ fn handle(number: usize) -> DAT_HANDLE {
 #[test]
 fn knows_no_page_initially() {
     let pages = Pages::new();
-    for place in 0..2 * MAX_PAGES {
+    for place in 0..2 * SLOTS {
         assert!(!pages.has(handle(place << PAGE_BITS)), "page {place}");
     }
 }
@@ -17,7 +19,7 @@ fn knows_no_page_initially() {
 #[test]
 fn knows_page_to_its_end() {
     let pages = Pages::new();
-    pages.note(handle(0x7f12_3456_7040));
+    pages.note(handle(0x7f12_3456_7040), TABLE);
     assert!(pages.has(handle(0x7f12_3456_7000)) && pages.has(handle(0x7f12_3456_7ff8)));
     for other in [0x7f12_3456_6ff8, 0x7f12_3456_8000, 0x3456_7040, 0x7f12_3456_7041, 0x7f12_3456_7044, 0] {
         assert!(!pages.has(handle(other)), "{other:#x}");
@@ -29,10 +31,10 @@ fn knows_page_to_its_end() {
 #[test]
 fn knows_pages_with_same_first_place() {
     let pages = Pages::new();
-    let megabytes = [0x1000_0000, 0x1040_0000, 0x1400_0000, 0x7f00_0400_0000].map(handle);
-    megabytes.iter().for_each(|&handle| pages.note(handle));
+    let megabytes = [0x1000_0000, 0x1400_0000, 0x5000_0000, 0x7f00_4000_0000].map(handle);
+    megabytes.iter().for_each(|&handle| pages.note(handle, TABLE));
     assert!(megabytes.iter().all(|&handle| pages.has(handle)));
-    assert!(pages.has_first(megabytes[3]) && !pages.has_first(megabytes[0]));
+    assert_eq!(megabytes.map(|handle| pages.table_of(handle)), [None, None, None, Some(TABLE)]);
 }
 
 #[test]

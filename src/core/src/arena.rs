@@ -1,30 +1,31 @@
 //! Handles: addresses of cells that are never freed.
 //!
-//! The first word of a cell belongs to the API layer. The second word is the kind of the live object, or 0. Cells are
-//! never freed, so the check of any address reads valid memory. A dead cell gets a new object only after at least
-//! [`QUARANTINE`] other frees, so that a stale handle stays invalid for long.
+//! All cells of a library are in one [`Arena`], a range of addresses that grows at its end. So one comparison finds
+//! whether any number is the address of a cell, whichever adapter the object belongs to, and however many there are.
+//!
+//! The first word of a cell belongs to the API layer; it differs between adapters, but not between the cells of one
+//! page. The second word is the kind of the live object, or 0. A dead cell gets a new object of the same adapter only
+//! after at least [`QUARANTINE`] other frees, so that a stale handle stays invalid for long.
 //!
 //! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free marks the
 //! cell as dead and returns a [`RetiredCell`]. The drop of this value waits until no fast call uses the object, then
 //! drops the cell's reference.
-//!
-//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab of the adapter that was opened first.
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use host::address_space::AddressSpace;
 use host::epoch::{self, EpochGuard, Objects};
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 
 use crate::users::Users;
@@ -75,9 +76,9 @@ impl Kind {
     };
 }
 
-/// An object that a slab can store.
+/// An object that an arena can store.
 pub trait Object: Send + Sync + 'static {
-    /// The kind that the cell stores. No two types in one slab have the same kind.
+    /// The kind that the cell stores. No two types in one arena have the same kind.
     const KIND: Kind;
 
     /// Returns the header.
@@ -108,8 +109,12 @@ pub const QUARANTINE: usize = 4096;
 /// Maximum time that a free waits for fast calls. They take microseconds, but a signal handler may leave one by
 /// longjmp, and then it never ends.
 const LIMIT: Duration = Duration::from_secs(1);
-const FIRST_CHUNK: usize = 1024;
-const CHUNKS: usize = 16;
+/// Bytes of the reserved addresses: 16 M cells.
+const MAX_BYTES: usize = 1 << 30;
+/// The same if the address space of the process is limited.
+const MIN_BYTES: usize = 1 << 20;
+/// Bytes by which the cells of an adapter grow. At least the size of a page, which has cells of one adapter only.
+const STEP: usize = 64 << 10;
 
 /// The memory of a handle.
 #[derive(Default)]
@@ -124,117 +129,72 @@ pub struct Cell {
     context: AtomicU64,
     /// Index in the adapter's list, whose lock protects it.
     pub(crate) listed: AtomicUsize,
-    /// The next dead cell with an object: see [`RetiredCell::end`].
+    /// The next dead cell, in the list of those with an object ([`RetiredCell::end`]) or in that of its [`Shelf`].
     next: AtomicUsize,
 }
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
 
-#[derive(Default)]
-struct Chunk {
-    first: AtomicPtr<Cell>,
-    /// Size in bytes; 0 before the allocation.
-    size: AtomicUsize,
+/// The cells of one adapter. Their lists are linked by [`Cell::next`], so that a free needs no memory.
+struct Shelf {
+    /// The first word of the cells.
+    face: usize,
+    /// Addresses of the cells that never had an object.
+    fresh: Range<usize>,
+    /// The first and the last of the freed cells, in the order of their frees.
+    freed: (usize, usize),
+    freed_len: usize,
 }
 
-impl Chunk {
-    fn len(&self) -> usize {
-        // SYNC chunk
-        self.size.load(Ordering::Acquire) / size_of::<Cell>()
-    }
-
-    fn cell(&self, address: usize) -> Option<&'static Cell> {
-        // SYNC chunk: pairs with the store in `grow`. The size comes with the address and initialised cells.
-        let size = self.size.load(Ordering::Acquire);
-        let first = self.first.load(Ordering::Relaxed);
-        let offset = address.wrapping_sub(first.addr());
-        if offset >= size || offset % size_of::<Cell>() != 0 {
-            return None;
+impl Shelf {
+    fn push(&mut self, cell: &'static Cell) {
+        let address = ptr::from_ref(cell).addr();
+        if self.freed_len == 0 {
+            self.freed.0 = address;
+        } else {
+            // SAFETY: the list contains cells.
+            unsafe { Cell::at(self.freed.1) }.next.store(address, Ordering::Relaxed);
         }
-        // SAFETY: the address is inside the chunk, on a cell's boundary, and chunks are never freed.
-        Some(unsafe { &*first.wrapping_byte_add(offset) })
-    }
-}
-
-/// The first cells of a slab, for fast lookups of nearly all objects.
-#[derive(Debug, Default)]
-pub struct FirstCells {
-    first: AtomicUsize,
-    /// 0 until set.
-    len: AtomicUsize,
-}
-
-impl FirstCells {
-    /// Creates an empty set.
-    pub const fn new() -> Self {
-        FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
+        self.freed.1 = address;
+        self.freed_len += 1;
     }
 
-    /// Sets the cells to the first chunk of `slab`. Does nothing if the cells are set, or if the slab has no chunk.
-    pub fn set<D>(&self, slab: &Slab<D>) {
-        let chunk = &slab.chunks[0];
-        let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
-        if self.first.load(Ordering::Relaxed) == 0
-            && self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            // SYNC chunk: pairs with the load in `enter`. The exchange succeeds once, so address and length match.
-            self.len.store(len, Ordering::Release);
-        }
-    }
-
-    /// Clears the cells. Only a forked child may call this, before it creates a thread.
-    pub fn forget(&self) {
-        self.len.store(0, Ordering::Relaxed);
-        self.first.store(0, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    fn has(&self, handle: Handle) -> bool {
-        // SYNC chunk
-        let len = self.len.load(Ordering::Acquire);
-        let offset = handle.0.wrapping_sub(self.first.load(Ordering::Relaxed));
-        // The rotation makes a misaligned offset larger than `len`, so that one comparison checks both.
-        offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
-    }
-
-    /// Returns access to the live object of `handle`. Returns `None` if the handle is not one of these cells, is dead
-    /// or of another type, or if the thread cannot enter an epoch.
-    #[inline(always)]
-    pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
-        if !self.has(handle) {
-            return None;
-        }
-        let section = EpochGuard::enter()?;
-        // SAFETY: `has` found a cell at this address.
-        let object = unsafe { Cell::at(handle.0) }.object()?;
-        Some(ObjectGuard { object, _section: section })
-    }
-
-    /// Returns the kind of a live object in one of the cells.
-    #[inline(always)]
-    pub fn kind(&self, handle: Handle) -> Option<Kind> {
-        if !self.has(handle) {
-            return None;
-        }
-        // SAFETY: `has` found a cell at this address.
-        unsafe { Cell::at(handle.0) }.kind()
+    fn pop(&mut self) -> Option<usize> {
+        self.freed_len = self.freed_len.checked_sub(1)?;
+        let address = self.freed.0;
+        // SAFETY: the list contains cells.
+        self.freed.0 = unsafe { Cell::at(address) }.next.load(Ordering::Relaxed);
+        Some(address)
     }
 }
 
 #[derive(Default)]
-struct Free {
-    cells: VecDeque<usize>,
+struct State {
+    /// Reserved for the first cell.
+    space: Option<AddressSpace>,
+    shelves: Vec<Shelf>,
     /// The first dead cell with an object: see [`RetiredCell::end`].
     left: usize,
-    used: usize,
-    chunks: usize,
 }
 
-/// The handles of one adapter name. `D` distinguishes slabs of different transports.
-pub struct Slab<D> {
-    face: usize,
-    chunks: [Chunk; CHUNKS],
-    free: Mutex<Free>,
+impl State {
+    fn shelf(&mut self, face: usize) -> Option<&mut Shelf> {
+        if !self.shelves.iter().any(|shelf| shelf.face == face) {
+            self.shelves.room(1).ok()?;
+            self.shelves.push(Shelf { face, fresh: 0..0, freed: (0, 0), freed_len: 0 });
+        }
+        self.shelves.iter_mut().find(|shelf| shelf.face == face)
+    }
+}
+
+/// The handles of a library. `D` distinguishes arenas of different transports.
+pub struct Arena<D> {
+    /// Address of the first cell.
+    start: AtomicUsize,
+    /// Number of cells.
+    len: AtomicUsize,
+    /// NULL before the first object, and in the child of a fork.
+    state: AtomicPtr<Mutex<State>>,
     domain: PhantomData<fn() -> D>,
 }
 
@@ -247,17 +207,49 @@ unsafe fn release<O: Object>(object: *mut ()) {
     drop(unsafe { Arc::from_raw(object.cast::<O>().cast_const()) });
 }
 
-impl<D> Slab<D> {
-    /// Returns an empty slab whose cells start with the word `face`.
-    pub fn new(face: usize) -> Self {
-        Slab { face, chunks: Default::default(), free: Mutex::default(), domain: PhantomData }
+impl<D> Arena<D> {
+    /// Returns an arena without cells.
+    pub const fn new() -> Self {
+        Arena {
+            start: AtomicUsize::new(0),
+            len: AtomicUsize::new(0),
+            state: AtomicPtr::new(ptr::null_mut()),
+            domain: PhantomData,
+        }
     }
 
-    /// Stores `object` in a new cell. Returns `None` if the slab is full or memory is exhausted.
-    pub fn insert<O: Object>(&self, object: Arc<O>) -> Option<Handle> {
-        let address = self.take_cell()?;
+    #[inline(always)]
+    fn has(&self, handle: Handle) -> bool {
+        // SYNC arena: pairs with the store in `grow`. The number comes with the address and the memory.
+        let len = self.len.load(Ordering::Acquire);
+        let offset = handle.0.wrapping_sub(self.start.load(Ordering::Relaxed));
+        // The rotation makes a misaligned offset larger than `len`, so that one comparison checks both.
+        offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
+    }
+
+    /// Returns the cell at this address.
+    #[inline(always)]
+    pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
+        // SAFETY: `has` found a cell at this address.
+        self.has(handle).then(|| unsafe { Cell::at(handle.0) })
+    }
+
+    /// Returns access to the live object of `handle`. Returns `None` if the handle is no cell, is dead or of another
+    /// type, or if the thread cannot enter an epoch.
+    #[inline(always)]
+    pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
+        let cell = self.cell(handle)?;
+        let section = EpochGuard::enter()?;
+        Some(ObjectGuard { object: cell.object()?, _section: section })
+    }
+
+    /// Stores `object` in a new cell that starts with the word `face`. Returns `None` if the arena is full or memory is
+    /// exhausted.
+    pub fn insert<O: Object>(&self, face: usize, object: Arc<O>) -> Option<Handle> {
+        let address = self.take_cell(face)?;
         let cell = self.cell(Handle(address))?;
         object.header().handle.store(address, Ordering::Relaxed);
+        cell.face.store(face, Ordering::Relaxed);
         cell.object.store(Arc::into_raw(object).cast_mut().cast(), Ordering::Relaxed);
         cell.release.store(release::<O> as Release as *mut (), Ordering::Relaxed);
         cell.context.store(0, Ordering::Relaxed);
@@ -279,72 +271,79 @@ impl<D> Slab<D> {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
                 && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         });
-        killed.then(|| RetiredCell { slab: self, cell })
+        killed.then(|| RetiredCell { arena: self, cell })
     }
 
     /// Drops a dead cell's object and frees the cell. No fast call may use the object.
     fn reclaim(&self, cell: &'static Cell) {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
-        self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
+        if let Some(shelf) = self.lock().as_mut().and_then(|state| state.shelf(cell.face.load(Ordering::Relaxed))) {
+            shelf.push(cell);
+        }
         // SAFETY: `insert` stored a `Release` as this pointer.
         let release = unsafe { mem::transmute::<*mut (), Release>(release) };
         // SAFETY: `insert` stored both, and only one thread reclaims the cell.
         unsafe { release(object) };
     }
 
-    /// Invalidates all handles in a forked child. Drops no object, because the parent uses their resources too.
+    /// Invalidates all handles in a forked child, where a thread of the parent can have locked the arena. Drops no
+    /// object, because the parent uses their resources too. The cells stay readable.
     pub fn abandon(&self) {
         epoch::in_child();
-        for chunk in &self.chunks {
-            for index in 0..chunk.len() {
-                // SAFETY: `index` is below the chunk's length, and chunks are never freed.
-                let cell = unsafe { &*chunk.first.load(Ordering::Relaxed).wrapping_add(index) };
-                cell.kind.store(0, Ordering::Relaxed);
-            }
-        }
+        self.len.store(0, Ordering::Relaxed);
+        self.state.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// Returns the cell of `handle` in this slab.
-    #[inline]
-    pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
-        self.chunks.iter().find_map(|chunk| chunk.cell(handle.0))
+    /// Returns the locked state; `None` before the first object if memory is exhausted.
+    fn lock(&self) -> Option<MutexGuard<'static, State>> {
+        // Pairs with the exchange below, which publishes the state.
+        let mut state = self.state.load(Ordering::Acquire).cast_const();
+        if state.is_null() {
+            let made = Box::into_raw(memory::boxed(Mutex::new(State::default())).ok()?);
+            state = match self.state.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => made,
+                Err(other) => {
+                    // SAFETY: the box was not shared.
+                    drop(unsafe { Box::from_raw(made) });
+                    other
+                }
+            };
+        }
+        // SAFETY: a state, which is never freed.
+        unsafe { state.as_ref() }.map(Mutex::lock)
     }
 
-    fn take_cell(&self) -> Option<usize> {
-        let mut free = self.free.lock();
-        if free.cells.len() > QUARANTINE {
-            return free.cells.pop_front();
+    fn take_cell(&self, face: usize) -> Option<usize> {
+        let mut state = self.lock()?;
+        let shelf = state.shelf(face)?;
+        if shelf.freed_len > QUARANTINE {
+            return shelf.pop();
         }
-        let last = free.chunks.checked_sub(1);
-        let full = last.is_none_or(|i| free.used == self.chunks[i].len());
-        if full && self.grow(&mut free).is_none() {
-            // A cell that was freed recently is better than none.
-            return free.cells.pop_front();
+        if shelf.fresh.is_empty() {
+            let Some(more) = self.grow(&mut state) else {
+                // A cell that was freed recently is better than none.
+                return state.shelf(face)?.pop();
+            };
+            state.shelf(face)?.fresh = more;
         }
-        let chunk = &self.chunks[free.chunks - 1];
-        let address = chunk.first.load(Ordering::Relaxed) as usize + free.used * size_of::<Cell>();
-        free.used += 1;
+        let fresh = &mut state.shelf(face)?.fresh;
+        let address = fresh.start;
+        fresh.start += size_of::<Cell>();
         Some(address)
     }
 
-    /// Allocates the next chunk, and room for its cells in the list of free cells, so that a free needs no memory.
-    fn grow(&self, free: &mut Free) -> Option<()> {
-        let chunk = self.chunks.get(free.chunks)?;
-        let len = FIRST_CHUNK << free.chunks;
-        let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
-        let more = total - free.cells.len();
-        free.cells.room(more).ok()?;
-        let mut cells = memory::vec(len).ok()?;
-        cells.extend((0..len).map(|_| Cell { face: AtomicUsize::new(self.face), ..Cell::default() }));
-        let first = Vec::leak(cells).as_mut_ptr();
-        // `Cell::at` turns an address into a reference.
-        let _ = first.expose_provenance();
-        chunk.first.store(first, Ordering::Relaxed);
-        // SYNC chunk: the address and the initialised cells precede the size.
-        chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
-        free.chunks += 1;
-        free.used = 0;
-        Some(())
+    /// Adds cells, which are zeroed, and returns their addresses.
+    fn grow(&self, state: &mut State) -> Option<Range<usize>> {
+        let space = match &mut state.space {
+            Some(space) => space,
+            none => none.insert(AddressSpace::reserve(MAX_BYTES, MIN_BYTES).ok()?),
+        };
+        let begin = space.start() + space.committed();
+        space.commit(STEP).ok()?;
+        self.start.store(space.start(), Ordering::Relaxed);
+        // SYNC arena: the address and the memory precede the number.
+        self.len.store(space.committed() / size_of::<Cell>(), Ordering::Release);
+        Some(begin..begin + STEP)
     }
 }
 
@@ -394,7 +393,7 @@ impl Cell {
 /// A dead cell with its object. The drop waits for fast calls, drops the object and frees the cell. The caller of the
 /// drop must hold no lock that a fast call takes.
 pub struct RetiredCell<'a, D> {
-    slab: &'a Slab<D>,
+    arena: &'a Arena<D>,
     cell: &'static Cell,
 }
 
@@ -403,17 +402,25 @@ impl<D> RetiredCell<'_, D> {
     /// could not drop. If the time is not enough, or if the caller is inside a fast call, leaves these objects to the
     /// next free.
     fn end(&self, limit: Duration) {
-        let left = mem::take(&mut self.slab.free.lock().left);
+        let left = self.arena.lock().map_or(0, |mut state| mem::take(&mut state.left));
         self.cell.next.store(left, Ordering::Relaxed);
-        let next = |cell: &&'static Cell| self.slab.cell(Handle(cell.next.load(Ordering::Relaxed)));
-        let dead = || std::iter::successors(Some(self.cell), next);
+        let next = |cell: &'static Cell| self.arena.cell(Handle(cell.next.load(Ordering::Relaxed)));
         if !epoch::is_inside::<Objects>() && epoch::synchronize::<Objects>(Some(limit)) {
-            return dead().for_each(|cell| self.slab.reclaim(cell));
+            let mut dead = Some(self.cell);
+            while let Some(cell) = dead {
+                // Before the reclamation, after which another list uses the link.
+                dead = next(cell);
+                self.arena.reclaim(cell);
+            }
+            return;
         }
-        let last = dead().last().unwrap_or(self.cell);
-        let mut free = self.slab.free.lock();
-        last.next.store(free.left, Ordering::Relaxed);
-        free.left = ptr::from_ref(self.cell).addr();
+        let Some(mut state) = self.arena.lock() else { return };
+        let mut last = self.cell;
+        while let Some(cell) = next(last) {
+            last = cell;
+        }
+        last.next.store(state.left, Ordering::Relaxed);
+        state.left = ptr::from_ref(self.cell).addr();
     }
 }
 
