@@ -11,7 +11,7 @@
  *
  * These kinds are send in a process with a past:
  *   churned  thousands of objects were made and freed before.
- *   crowded  thousands of objects are live.
+ *   crowded  thousands of regions are live.
  *   second   another adapter of the same provider, ADAPTER-other in dat.conf, was opened before and is open.
  *
  * Two endpoints of this process are connected to each other. Each transfer has 8 bytes. Prints the number of empty
@@ -102,7 +102,7 @@ static void round_empty(struct bench *b)
 #define CHURNED 6000
 #define CROWDED 3000
 
-static void churn(const struct fx *fx)
+static void churn(struct fx *fx)
 {
     DAT_PZ_HANDLE pz;
 
@@ -113,12 +113,12 @@ static void churn(const struct fx *fx)
 }
 
 /* The close of the adapter frees the objects. */
-static void crowd(const struct fx *fx)
+static void crowd(struct fx *fx)
 {
-    DAT_PZ_HANDLE pz;
+    static struct region regions[CROWDED];
 
     for (int i = 0; i < CROWDED; i++)
-        must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
+        region_make(fx, &regions[i], 64, DAT_MEM_PRIV_ALL_FLAG);
 }
 
 static void open_other(const char *adapter)
@@ -134,7 +134,7 @@ static void open_other(const char *adapter)
 static const struct kind {
     const char *name;
     void (*round)(struct bench *b);
-    void (*past)(const struct fx *fx); /* called before the objects of the rounds are made */
+    void (*past)(struct fx *fx); /* called before the objects of the rounds are made */
 } kinds[] = {
     { "send", round_send, NULL },
     { "srq", round_srq, NULL },

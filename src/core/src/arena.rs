@@ -238,9 +238,13 @@ impl<D> Arena<D> {
     /// type, or if the thread cannot enter an epoch.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
-        let cell = self.cell(handle)?;
+        if !self.has(handle) {
+            return None;
+        }
         let section = EpochGuard::enter()?;
-        Some(ObjectGuard { object: cell.object()?, _section: section })
+        // SAFETY: `has` found a cell at this address.
+        let object = unsafe { Cell::at(handle.0) }.object()?;
+        Some(ObjectGuard { object, _section: section })
     }
 
     /// Stores `object` in a new cell that starts with the word `face`. Returns `None` if the arena is full or memory is

@@ -1,6 +1,6 @@
 //! Epoch-based reclamation without locked instructions for readers.
 //!
-//! A thread uses a shared item only in a *section*, which it counts in its own word with plain stores. An item found in
+//! A thread uses a shared item only in a *section*, which it counts in its own words with plain stores. An item found in
 //! a section stays valid until the thread leaves the section. A thread that frees an item marks it as dead, and then
 //! calls [`synchronize`]:
 //!
@@ -69,18 +69,20 @@ impl SectionKind for Memory {
     const INDEX: usize = 1;
 }
 
-/// The sections of one thread, which alone changes the count. High half: number of sections that the thread has left.
-/// Low half: nesting depth, 0 outside sections.
+/// The sections of one thread, which alone changes the words.
 #[derive(Debug)]
-struct Count<W>(W);
-
-const LEFT: u64 = 1 << 32;
+struct Count<W> {
+    /// Nesting depth, 0 outside sections.
+    depth: W,
+    /// Number of sections that the thread has left, modulo 2^64.
+    left: W,
+}
 
 impl<W: Word<Value = u64>> Count<W> {
     #[inline(always)]
     fn enter(&self) {
         // SYNC section-leave: a Release, because another thread may load this store instead of the last one of `leave`.
-        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.depth.store(self.depth.load(Ordering::Relaxed) + 1, Ordering::Release);
         // SYNC section-enter: the reader stores the count, executes the light half and loads the mark. The other thread
         // stores the mark, executes the heavy half and loads the count. So one of them sees the other's store.
         asymmetric::light_if_available();
@@ -88,21 +90,33 @@ impl<W: Word<Value = u64>> Count<W> {
 
     #[inline(always)]
     fn leave(&self) {
-        let count = self.0.load(Ordering::Relaxed) - 1;
-        let count = if count % LEFT == 0 { count.wrapping_add(LEFT) } else { count };
+        let depth = self.depth.load(Ordering::Relaxed) - 1;
         // SYNC section-leave: a thread that sees the end of the section sees its accesses.
-        self.0.store(count, Ordering::Release);
+        self.depth.store(depth, Ordering::Release);
+        if depth == 0 {
+            self.note_left();
+        }
+    }
+
+    #[inline(always)]
+    fn note_left(&self) {
+        // SYNC section-leave: a thread that sees the next section, and not that the depth was 0, sees this number.
+        self.left.store(self.left.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
     fn clear(&self) {
         // SYNC section-leave
-        self.0.store((self.0.load(Ordering::Relaxed) | (LEFT - 1)).wrapping_add(1), Ordering::Release);
+        self.depth.store(0, Ordering::Release);
+        self.note_left();
     }
 
+    /// Returns the number of the present section.
     fn section(&self) -> Option<u64> {
+        // The number first: if the thread enters its next section in between, that section began after this call, and
+        // does not matter to the caller.
         // SYNC section-enter, section-leave
-        let count = self.0.load(Ordering::Acquire);
-        (count % LEFT != 0).then_some(count / LEFT)
+        let left = self.left.load(Ordering::Acquire);
+        (self.depth.load(Ordering::Acquire) != 0).then_some(left)
     }
 
     /// Waits for the end of the present section, with `pass` between polls. Returns `false` once `pass` does.
@@ -127,7 +141,7 @@ struct Record {
 
 impl Record {
     const fn new(taken: bool) -> Self {
-        let counts = [const { Count(AtomicU64::new(0)) }; 2];
+        let counts = [const { Count { depth: AtomicU64::new(0), left: AtomicU64::new(0) } }; 2];
         Record { counts, next: None, taken: AtomicBool::new(taken) }
     }
 

@@ -20,7 +20,7 @@ struct Model {
 impl Model {
     fn new() -> Arc<Model> {
         Arc::new(Model {
-            counts: std::array::from_fn(|_| Count(ModelU64::new(0))),
+            counts: std::array::from_fn(|_| Count { depth: ModelU64::new(0), left: ModelU64::new(0) }),
             is_valid: ModelU64::new(1),
             item: UnsafeCell::new(true),
         })

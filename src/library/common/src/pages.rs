@@ -32,7 +32,7 @@ const END_ADDRESS: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1
 
 /// A page, and a table that an object there has.
 struct Slot {
-    /// Complement of the page number, which is never 0; 0 in a free slot.
+    /// [`last_word`] of the page; 0 in a free slot.
     page: AtomicUsize,
     table: AtomicPtr<Head>,
 }
@@ -43,15 +43,15 @@ impl Slot {
     }
 
     #[inline(always)]
-    fn has(&self, page: usize) -> bool {
+    fn has(&self, handle: DAT_HANDLE) -> bool {
         // Pairs with the last store in `note`: the page comes with a table.
-        self.page.load(Ordering::Acquire) == !page
+        self.page.load(Ordering::Acquire) == last_word(handle)
     }
 
-    fn note(&self, page: usize, table: *const Head) {
+    fn note(&self, handle: DAT_HANDLE, table: *const Head) {
         // A concurrent call may see this table with the previous page. Both tables are registered.
         self.table.store(table.cast_mut(), Ordering::Release);
-        self.page.store(!page, Ordering::Release);
+        self.page.store(last_word(handle), Ordering::Release);
     }
 }
 
@@ -64,15 +64,19 @@ pub struct Pages {
 /// The known pages of this library in this process.
 pub static PAGES: Pages = Pages::new();
 
-/// Returns the page number of a handle; for an unaligned one, a number that no page has.
+/// Returns the address of the last word in the page of `handle`; for an unaligned handle, a number that no page has.
 #[inline(always)]
-fn page_of(handle: DAT_HANDLE) -> usize {
-    // The low bits, 0 in an aligned address, become the top bits.
-    const LOW_BITS: u32 = align_of::<usize>().trailing_zeros();
-    handle.addr().rotate_right(LOW_BITS) >> (PAGE_BITS - LOW_BITS)
+fn last_word(handle: DAT_HANDLE) -> usize {
+    handle.addr() | ((1 << PAGE_BITS) - align_of::<usize>())
 }
 
-fn second_place(page: usize) -> usize {
+#[inline(always)]
+fn first_place(handle: DAT_HANDLE) -> usize {
+    (handle.addr() >> PAGE_BITS) % SLOTS
+}
+
+fn second_place(handle: DAT_HANDLE) -> usize {
+    let page = handle.addr() >> PAGE_BITS;
     (page ^ (page / SLOTS)) % SLOTS
 }
 
@@ -85,16 +89,14 @@ impl Pages {
     /// word there is readable.
     #[inline(always)]
     pub fn table_of(&self, handle: DAT_HANDLE) -> Option<*const Head> {
-        let page = page_of(handle);
-        let slot = &self.first[page % SLOTS];
+        let slot = &self.first[first_place(handle)];
         // Pairs with the first store in `note`: the table's contents are visible.
-        slot.has(page).then(|| slot.table.load(Ordering::Acquire).cast_const())
+        slot.has(handle).then(|| slot.table.load(Ordering::Acquire).cast_const())
     }
 
     /// Returns whether `handle` is aligned and its page is known, so that the word there is readable.
     pub fn has(&self, handle: DAT_HANDLE) -> bool {
-        let page = page_of(handle);
-        self.first[page % SLOTS].has(page) || self.second[second_place(page)].has(page)
+        self.first[first_place(handle)].has(handle) || self.second[second_place(handle)].has(handle)
     }
 
     /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves, so `handle`
@@ -117,9 +119,8 @@ impl Pages {
 
     /// Adds the page of `handle`, the address of an object with this registered table.
     pub fn note(&self, handle: DAT_HANDLE, table: *const Head) {
-        let page = page_of(handle);
-        self.first[page % SLOTS].note(page, table);
-        self.second[second_place(page)].note(page, table);
+        self.first[first_place(handle)].note(handle, table);
+        self.second[second_place(handle)].note(handle, table);
     }
 
     /// Removes all pages: a provider may unmap its memory. A concurrent call may still find a page.
