@@ -10,6 +10,7 @@
  * - stream.c: many concurrent transfers in one direction
  * - delay.c: writes to a target that makes no call
  * - calls.c: single calls
+ * - round.c: rounds in one process, after it has done something else
  * - mesh.c: many processes that are all connected
  * - link.c: communication of the processes without uDAPL, clocks
  *
@@ -44,6 +45,7 @@ struct plan {
     int outstanding; /* concurrent transfers */
     int processes;   /* of a mesh */
     int looks;       /* at watched memory before a dequeue */
+    const char *past; /* of a round: see round.c */
     int wait;        /* dat_evd_wait instead of polling with dat_evd_dequeue */
     unsigned limit;  /* seconds */
 };
@@ -102,8 +104,9 @@ void run_delay(struct plan *plan, void *node);
 void run_watched(struct plan *plan, void *node);
 void run_calls(struct plan *plan, void *node);
 
-/* mesh.c: creates its own processes, so there is no node. */
+/* mesh.c, round.c: these tests create their own processes and nodes, so there is no node. */
 void run_mesh(struct plan *plan, void *node);
+void run_round(struct plan *plan, void *node);
 
 /* link.c */
 extern const char *role;
@@ -145,6 +148,8 @@ static inline void clock_began(struct clock *c, double seconds)
     c->last = ticks() - (uint64_t)(seconds / seconds_of_tick());
 }
 
+/* Sorts the values. */
+double median_of(double *values, size_t count);
 /* Prints "name value unit". */
 void result(const char *name, double value, const char *unit);
 

@@ -118,7 +118,9 @@ configure()
         [ -e "$file" ] || { echo "bench.sh: no ${pair%:*} in $2" >&2; exit 2; }
         ln -s "$(realpath "$file")" "$work/$1.lib/${pair%:*}"
     done
-    echo "bench u$3 threadsafe default $work/$1.lib/$provider.so.${3%.*} libdat.$3 \"$instance\" \"\"" >"$work/$1.conf"
+    for name in bench bench-other; do
+        echo "$name u$3 threadsafe default $work/$1.lib/$provider.so.${3%.*} libdat.$3 \"$instance\" \"\""
+    done >"$work/$1.conf"
 }
 configure ours "$libdir" 1.2
 [ -z "$V20" ] || configure v20 "$V20" 2.0
@@ -187,7 +189,7 @@ dat()
     case "$who $1" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
     v20*) in_c "$programs/bench20" "$@" ;;
-    *\ calls | *\ delay* | *\ watch* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
+    *\ calls | *\ delay* | *\ watch* | *\ round* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }

@@ -5,18 +5,10 @@
  */
 #include "hot.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define BATCH   256
 #define BATCHES 401
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
 
 static void cost(const char *name, struct node *n, void (*call)(struct node *))
 {
@@ -29,8 +21,7 @@ static void cost(const char *name, struct node *n, void (*call)(struct node *))
             call(n);
         each[b] = (now() - began) / BATCH;
     }
-    qsort(each, BATCHES, sizeof each[0], by_value);
-    result(name, each[BATCHES / 2] * 1e9, "ns");
+    result(name, median_of(each, BATCHES) * 1e9, "ns");
 }
 
 static void empty_dequeue(struct node *n)
@@ -104,8 +95,7 @@ static void cost_of_srq_post(struct node *n)
         each[b] = (now() - began) / BATCH;
         must("dat_srq_free", dat_srq_free(srq));
     }
-    qsort(each, BATCHES, sizeof each[0], by_value);
-    result("dat_srq_post_recv", each[BATCHES / 2] * 1e9, "ns");
+    result("dat_srq_post_recv", median_of(each, BATCHES) * 1e9, "ns");
 }
 
 void run_calls(struct plan *plan, void *node)

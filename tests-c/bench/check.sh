@@ -34,7 +34,9 @@ for name in libdat libdaplshm; do
     [ -e "$file" ] || file=$libdir/$name.so
     ln -s "$file" "$work/lib/$name.so.1"
 done
-echo "shm u1.2 threadsafe default $work/lib/libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$work/dat.conf"
+for name in shm shm-other; do
+    echo "$name u1.2 threadsafe default $work/lib/libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\""
+done >"$work/dat.conf"
 DAT_OVERRIDE=$work/dat.conf
 export DAT_OVERRIDE
 
@@ -56,6 +58,9 @@ bench()
 }
 
 # tests-c/tools/perf.sh tests transfers with dat-perf.
+for past in nothing churned crowded connections second no_membarrier; do
+    bench round round --past "$past"
+done
 bench 'median p99 overall' watch_lat --size 4096 --iterations 50 --looks 1
 for how in '' --wait; do
     bench 'median overall' send_lat --size 64 --iterations 50 $how

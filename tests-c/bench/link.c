@@ -148,6 +148,19 @@ double clock_percentile(const struct clock *c, int percent)
     return c->kept[kept(c) * percent / 100] * seconds_of_tick();
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+double median_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof values[0], by_value);
+    return values[count / 2];
+}
+
 void result(const char *name, double value, const char *unit)
 {
     printf("%s %.4g %s\n", name, value, unit);

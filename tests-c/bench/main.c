@@ -13,6 +13,7 @@
  *   polls, in delay_silent it makes no call either
  * - watched: eight writes of an eighth of --size to a target that makes no call and polls its memory
  * - calls: single calls
+ * - round: a send, its receive and both completions between two endpoints of one process, after --past
  * - all_to_all: in each round, a message from each of --processes to each other; messages per second
  *
  *   --adapter NAME          (shm)
@@ -20,6 +21,7 @@
  *   --iterations N          default depends on the size; warm-up: a tenth
  *   --outstanding N         concurrent transfers (64; send_lat: 1)
  *   --processes N           of all_to_all (32)
+ *   --past WHAT             of round: what the process has done before, see round.c (nothing)
  *   --looks N               of watch_lat at the last byte, before each dequeue (10)
  *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
  *   --cpus A,B              CPUs of the first and of the second process
@@ -47,7 +49,7 @@ static const struct test {
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
-    { "all_to_all", run_mesh, SEND },
+    { "round", run_round, SEND }, { "all_to_all", run_mesh, SEND },
 #ifdef DAT2
     { "datagram_lat", run_latency, DATAGRAM },
 #endif
@@ -112,6 +114,8 @@ static void options(struct plan *plan, char **arg)
             plan->processes = (int)number(*arg, arg[1]);
         } else if (strcmp(*arg, "--looks") == 0) {
             plan->looks = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--past") == 0) {
+            plan->past = arg[1];
         } else if (strcmp(*arg, "--limit") == 0) {
             plan->limit = (unsigned)number(*arg, arg[1]);
         } else {
@@ -169,7 +173,7 @@ static void take_part(struct plan *plan, int second, int fd)
 
 int main(int argc, char **argv)
 {
-    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .processes = 32, .looks = 10, .limit = 120 };
+    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .processes = 32, .looks = 10, .past = "nothing", .limit = 120 };
     static char shm[] = "shm";
     struct sigaction action = { .sa_sigaction = second_ended, .sa_flags = SA_SIGINFO | SA_RESTART };
     int ends[2], status;
@@ -184,8 +188,10 @@ int main(int argc, char **argv)
         usage("no such test", argc > 1 ? argv[1] : "none");
     plan.adapter = shm;
     options(&plan, argv + 2);
-    if (plan.run == run_mesh) {
+    if (plan.run == run_mesh || plan.run == run_round) {
         alarm(plan.limit);
+        if (plan.run == run_round)
+            pin(plan.cpu[0]);
         plan.run(&plan, NULL);
         return 0;
     }

@@ -55,11 +55,35 @@ static void blocks_free(unsigned long id, DAT_IA_HANDLE ia)
     pthread_mutex_unlock(&blocks_lock);
 }
 
+/* More than the library keeps back of freed handles. */
+#define CHURNED 6000
+
+/* With $DAT_TEST_CHURN, makes and frees thousands of objects, as a long-lived process has done. */
+static void churn(void)
+{
+    const char *wanted = getenv("DAT_TEST_CHURN");
+    static bool done;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_IA_HANDLE ia;
+    DAT_PZ_HANDLE pz;
+
+    if (done || wanted == NULL || strcmp(wanted, "0") == 0)
+        return;
+    done = true;
+    must_rc(dat_ia_open(env_ia(), 64, &async, &ia), DAT_SUCCESS, "dat_ia_open");
+    for (int i = 0; i < CHURNED; i++) {
+        must_rc(dat_pz_create(ia, &pz), DAT_SUCCESS, "dat_pz_create");
+        must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
+    }
+    must_rc(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ia_close");
+}
+
 void fx_open(struct fx *fx)
 {
     DAT_IA_ATTR *ia = calloc(1, sizeof *ia);
     DAT_PROVIDER_ATTR *provider = calloc(1, sizeof *provider);
 
+    churn();
     must(ia != NULL && provider != NULL, "out of memory");
     memset(fx, 0, sizeof *fx);
     must_rc(dat_ia_open(env_ia(), 64, &fx->async, &fx->ia), DAT_SUCCESS, "dat_ia_open(\"%s\")",
