@@ -42,6 +42,22 @@ bool descriptors_left(int count)
     return env_is_iwarp() ? !wait_until(descriptors_at_most, &count, SOON_MS) : !descriptors_at_most(&count);
 }
 
+void descriptors_show(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        char name[256];
+        ssize_t length = readlinkat(dirfd(d), entry->d_name, name, sizeof name);
+
+        if (length > 0)
+            fprintf(stderr, "# descriptor %s: %.*s\n", entry->d_name, (int)length, name);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
 long resident_kib(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");

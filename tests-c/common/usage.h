@@ -26,6 +26,9 @@ bool descriptors_at_most(void *count);
  */
 bool descriptors_left(int count);
 
+/* Prints what each descriptor of this process is, after a test of their number has failed. */
+void descriptors_show(void);
+
 long resident_kib(void);
 
 long cpu_ms(long pid);

@@ -255,6 +255,7 @@ static int limited(struct link *up)
     DAT_IA_HANDLE ia = DAT_HANDLE_NULL, none = DAT_HANDLE_NULL;
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
     int fds;
+    bool closed;
 
     must(LINK_RECV(up, o), "no order");
     if (o.resource == RLIMIT_MEMLOCK)
@@ -284,7 +285,10 @@ static int limited(struct link *up)
     fds = entries("/proc/self/fd");
     must(whole(&after, &none, memory), "a new adapter does not work the second time");
     /* On iWARP the kernel frees a connection attempt after up to 20 s. */
-    must(wait_until(descriptors_at_most, &fds, 3 * SOON_MS), "%d descriptors, %d before", entries("/proc/self/fd"), fds);
+    closed = wait_until(descriptors_at_most, &fds, 3 * SOON_MS);
+    if (!closed)
+        descriptors_show();
+    must(closed, "%d descriptors, %d before", entries("/proc/self/fd"), fds);
     must(after.odd == 0 && after.refused == 0, "an odd answer afterwards");
     must(LINK_SEND(up, t), "the other process is gone");
     return 0;
