@@ -237,7 +237,8 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
     attr->max_qp = PAIRS - 1;
     attr->max_qp_wr = attr->max_cqe = attr->max_srq_wr = PLACES;
     attr->max_sge = attr->max_sge_rd = attr->max_srq_sge = SEGMENTS;
-    attr->max_cq = attr->max_mr = attr->max_pd = attr->max_srq = 1024;
+    attr->max_cq = attr->max_pd = attr->max_srq = 1024;
+    attr->max_mr = 8192;
     attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = attr->max_res_rd_atom = 16;
     attr->phys_port_cnt = 1;
     return 0;
