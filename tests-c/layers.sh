@@ -143,7 +143,7 @@ keep_to_folders()
 # Each external dependency has a comment with its purpose in the manifest.
 have_reasons()
 {
-    find . -name Cargo.toml -not -path './target/*' -exec awk '
+    find . -name Cargo.toml -not -path './target/*' -not -path './vendor/*' -exec awk '
         FNR == 1 { inside = told = 0 }
         /^\[/ { inside = /dependencies/; told = 0; next }
         /^#/ { told = 1; next }

@@ -431,7 +431,7 @@ fi
 
 if command -v groff >/dev/null 2>&1; then
     for path in "$here"/*.[1357]; do
-        groff -man -ww -Tutf8 "$path" 2>&1 >/dev/null |
+        groff -man -ww -Wbreak -Tutf8 "$path" 2>&1 >/dev/null |
             sed "s|^|$(basename "$path"): |" >>"$tmp/out"
     done
     result 'groff -man -ww' "$tmp/out"

@@ -34,10 +34,18 @@ static bool may_end(void *arg)
     return __atomic_load_n(&((struct ending *)arg)->may_end, __ATOMIC_ACQUIRE);
 }
 
+static void ending_agent(DAT_PVOID data, DAT_EVD_HANDLE evd);
+
+static DAT_RETURN set_agent_again(struct ending *e)
+{
+    DAT_OS_WAIT_PROXY_AGENT again = { .instance_data = e, .proxy_agent_func = ending_agent };
+
+    return dat_cno_modify_agent(e->cno, again);
+}
+
 static void ending_agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
 {
     struct ending *e = data;
-    DAT_OS_WAIT_PROXY_AGENT again = { .instance_data = data, .proxy_agent_func = ending_agent };
 
     (void)evd;
     pthread_cleanup_push(cleaned, e);
@@ -46,7 +54,7 @@ static void ending_agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
     if (e->closes)
         e->rc = dat_ia_close(e->ia, DAT_CLOSE_ABRUPT_FLAG);
     else if (e->rounds > 0 && e->rounds-- > 0)
-        e->rc = dat_cno_modify_agent(e->cno, again);
+        e->rc = set_agent_again(e);
     switch (e->how) {
     case BY_EXIT:
         pthread_exit(NULL);
