@@ -24,6 +24,15 @@ type System = [(&'static str, &'static str); 2];
 const OLD: System = [("VM_KERNEL", "bookworm"), ("VM_ROOT", "")];
 const STABLE: System = [("VM_KERNEL", "trixie"), ("VM_ROOT", "trixie")];
 const NEW: System = [("VM_KERNEL", "trixie-backports"), ("VM_ROOT", "trixie")];
+/// Tests of the step `verbs`: those that the step `late` does not run with this kernel and a less forgiving device.
+const DEVICE: &[(&str, &str)] = &[
+    ("TESTS", "^abi/\\|^codes/\\|^containers/\\|^dapl2/\\|^faults/\\|^neighbours/\\|^registry/\\|^verbs/\\|rust/"),
+    (
+        "TESTS_20",
+        "^dapl2/\\|^srq/[cefpqrsw]\\|^ep_modify/\\|^flow/rdma\\|^flow/refuse\\|^rely/mpi\\|^verbs/interop\\|^verbs/setup\\|^verbs/strange",
+    ),
+    ("TESTS_BOTH", "both/linked\\|both/opened\\|flow/rdma\\|flow/refuse"),
+];
 /// Tests of the steps `verbs-612` and `verbs-new`: what depends on the kernel, with fewer repetitions.
 const KERNELS: &[(&str, &str)] = &[
     ("DAT_TEST_QUICK", "1"),
@@ -125,7 +134,7 @@ const BODIES: &[(&str, Body)] = &[
     ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
     ("systems", |c, s| tap(c, s, &mut c.script("tests-c/packages/systems.sh"))),
-    ("verbs", |c, s| verbs(c, s, OLD, &[])),
+    ("verbs", |c, s| verbs(c, s, OLD, DEVICE)),
     ("iwarp", |c, s| verbs(c, s, STABLE, IWARP)),
     ("late", |c, s| verbs(c, s, OLD, LATE)),
     ("verbs-612", |c, s| verbs(c, s, STABLE, KERNELS)),
