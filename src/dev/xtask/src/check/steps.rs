@@ -84,7 +84,11 @@ const BODIES: &[(&str, Body)] = &[
     ("tcp-alone", tcp_alone),
     ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
     ("c-churned", |c, s| {
-        suite(c, s, &["check", "ALONE=skip", "QUICK=1", "TESTS=^flow/\\|^rely/\\|^srq/\\|^ep_modify/", "DAT_TEST_CHURN=1"])
+        suite(
+            c,
+            s,
+            &["check", "ALONE=skip", "QUICK=1", "TESTS=^flow/\\|^rely/\\|^srq/\\|^ep_modify/", "DAT_TEST_CHURN=1"],
+        )
     }),
     ("c-debug", |c, s| {
         debug(
