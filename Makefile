@@ -142,13 +142,20 @@ done
 @for names in $(call links,$(call field,5,$(1))); do ln -sf $${names#*:} $(OUT)/$${names%:*} || exit 1; done
 endef
 
-# Says what is missing before cargo does in words of its own.
+# Installs the Debian packages that the build lacks, or names them, before cargo fails in words of its own.
 rust:
-	@version=$$($(CARGO) --version 2>/dev/null | cut -d' ' -f2); \
-	{ test -n "$$version" && printf '%s\n' "$(RUST_LEAST)" "$$version" | sort -CV; } || { \
-		echo "make: this needs cargo and rustc $(RUST_LEAST) or newer, here is $${version:-none}: https://rustup.rs has them" >&2; \
-		exit 1; \
-	}
+	@needs=$$(CARGO="$(CARGO)" CC="$(CC)" packaging/needs.sh | tr '\n' ' '); \
+	if test -z "$$needs"; then exit 0; fi; \
+	if test "$(CHECK_INSTALL)" != 0 && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+		echo "make: installing Debian packages (CHECK_INSTALL=0 prevents it): $$needs"; \
+		log=$$(mktemp) && { apt-get -q update && DEBIAN_FRONTEND=noninteractive \
+			apt-get -q -y --no-install-recommends install $$needs; } >"$$log" 2>&1 && rm "$$log" && exit 0; \
+		tail -n 5 "$$log" >&2; rm "$$log"; \
+	fi; \
+	echo "make: the build needs a C compiler, lld, and cargo and rustc $(RUST_LEAST) or newer. Debian's packages:" >&2; \
+	echo "    sudo apt-get install $$needs" >&2; \
+	echo "https://rustup.rs also has compilers, with lld" >&2; \
+	exit 1
 
 base: rust
 	$(call build,$(LIBRARIES))

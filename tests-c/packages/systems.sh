@@ -21,7 +21,8 @@ sources()
 }
 
 # The packages in the README, as it adapts them to Debian 13.
-packages=$(sed -n 's/^sudo apt-get install //p' "$root/README.md" | sed 's/cargo-web rustc-web/cargo rustc/')
+packages=$(sed -n 's/^sudo apt-get install //p' "$root/README.md" | sed 's/cargo-web rustc-web/cargo rustc/' |
+    tr '\n' ' ' | sed 's/ $//')
 wanted=$(echo "$packages" | tr ' ' ',')
 
 # No build uses the static libraries of llvm, which are half of all bytes.
