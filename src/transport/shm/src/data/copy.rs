@@ -26,8 +26,8 @@
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
-use dat_memory::copy::{List, acquire_all, gather_last, source, sources, store, store_lists, target, targets};
-pub use dat_memory::copy::{Slice, gather, scatter, scatter_one};
+use dat_memory::copy::{List, acquire_all, gather_last, sources, store_lists, target, targets};
+pub use dat_memory::copy::{Slice, gather, scatter, scatter_one, source, store};
 use dat_memory::regions::{AccessContext, RegionRef};
 use dat_memory::user::{self, LastWord, Source, Target, copy, tail_len, take_last_word};
 
@@ -224,10 +224,10 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 }
 
 /// Writes a slice to a peer in this process.
-#[inline]
+#[inline(always)]
 pub fn to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
     let [segment] = segments else { return list_to_self(end, remote, segments, slice) };
-    let Some(_moving) = end.begin_moving() else { return Err(CopyError::PeerGone) };
+    let Some(_moving) = end.begin_local() else { return Err(CopyError::PeerGone) };
     let Some(own) = end.regions().acquire(segment.key as u32) else { return Err(NOT_REGISTERED) };
     let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else { return Err(NOT_GRANTED) };
     let to = granted.target(slice.offset, slice.len);
@@ -237,7 +237,7 @@ pub fn to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: S
 
 #[inline(never)]
 fn list_to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
-    let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
+    let _moving = end.begin_local().ok_or(CopyError::PeerGone)?;
     let region_refs = acquire_all(segments, |key| end.regions().acquire(key)).ok_or(NOT_REGISTERED)?;
     let granted = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs).map_err(|_| NOT_GRANTED)?;
     let to = granted.target(slice.offset, slice.len);
@@ -247,7 +247,7 @@ fn list_to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: 
 
 /// Reads a slice from a peer in this process.
 pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
-    let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
+    let _moving = end.begin_local().ok_or(CopyError::PeerGone)?;
     let granted = end.regions().grant(remote, Rights::REMOTE_READ, &end.theirs).map_err(|_| NOT_GRANTED)?;
     let bytes = granted.source(slice.offset, slice.len);
     let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);

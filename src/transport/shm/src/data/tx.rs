@@ -178,7 +178,7 @@ pub struct Tx {
 impl Tx {
     pub fn new(ep: Handle, sizes: &QpSizes, carries_datagrams: bool) -> Result<Self> {
         let reads_out = usize::from(sizes.reads_out).max(1);
-        let mut tx = Tx { ep, reads_out, carries_datagrams, ..Tx::default() };
+        let mut tx = Tx { ep, reads_out, carries_datagrams, plain: true, ..Tx::default() };
         tx.in_flight.room(sizes.requests)?;
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
@@ -209,20 +209,24 @@ impl Tx {
 
     /// Executes or queues a request. Returns its mark, and whether it is complete.
     pub fn post(&mut self, end: &End, request: &Request<'_>) -> Handed {
-        if let Operation::Send { solicited } = request.operation {
-            if request.len <= EAGER_MAX && self.is_free(request.fence) {
-                if let Some(position) = self.put_message(end, solicited, request) {
-                    end.tell_peer(News::Record);
-                    return Handed::under_way(SeqNo(position + self.entries));
-                }
-            }
-        }
-        if self.is_free(request.fence) {
-            if let Some(position) = self.try_short_write(end, request) {
-                return Handed::under_way(SeqNo(position + self.entries));
+        if self.is_free(request.fence) && request.len <= EAGER_MAX {
+            let handed = match request.operation {
+                Operation::Send { solicited } => self.try_message(end, solicited, request),
+                Operation::Write(remote) => self.try_short_write(end, &remote, request),
+                _ => None,
+            };
+            if let Some(handed) = handed {
+                return handed;
             }
         }
         self.post_other(end, request)
+    }
+
+    #[inline(always)]
+    fn try_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<Handed> {
+        let position = self.put_message(end, solicited, request)?;
+        end.tell_peer(News::Record);
+        Some(Handed::under_way(SeqNo(position + self.entries)))
     }
 
     /// Returns whether a request can start now. With a `fence`, it waits for reads.

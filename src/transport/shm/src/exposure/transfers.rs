@@ -3,11 +3,12 @@
 //! Each side has a [`Table`] in shared memory. A thread enters a slot, checks the connection's flag and the region's
 //! row, copies, and leaves the slot. The other side revokes access first and then scans the slots: a copy that it does
 //! not find will fail its check (SYNC moving). The peer can write anything into the tables, so [`Own`] contains the
-//! state on which this side relies. Transfers within a process also use slots.
+//! state on which this side relies. Transfers within a process use slots of a table that only this process changes.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+use host::cold_path;
 use host::pause::Pause;
 use rustix::thread::gettid;
 
@@ -91,14 +92,11 @@ pub fn after_fork_in_child() {
 }
 
 impl Own {
-    /// Enters a slot of this side's `table`; waits if all are taken. `tid` is the calling thread's id, or, within a
-    /// process, any number except 0.
+    /// Enters a slot of this side's `table`; waits if all are taken. `tid` is the calling thread's id.
     #[inline]
     pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
-        // The stack address selects the first slot, so that a thread usually finds its previous slot free.
-        let stack = (&raw const tid).addr();
-        let at = (stack >> 20) % (SLOTS + 1);
-        self.try_enter(table, tid, at).unwrap_or_else(|| self.enter_another(table, tid, at))
+        let at = first_slot();
+        self.try_enter(table, tid, at).unwrap_or_else(|| another_slot(|at| self.try_enter(table, tid, at), at))
     }
 
     #[inline(always)]
@@ -119,20 +117,52 @@ impl Own {
         fence(Ordering::SeqCst);
         Some(Entered { own, shared, word })
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn enter_another<'a>(&'a self, table: &'a Table, tid: u32, mut at: usize) -> Entered<'a> {
-        let mut pause = Pause::new();
-        loop {
-            for _ in 0..SLOTS {
-                at = (at + 1) % (SLOTS + 1);
-                if let Some(entered) = self.try_enter(table, tid, at) {
-                    return entered;
-                }
+/// Enters a slot of a table that only this process changes; waits if all are taken.
+#[inline(always)]
+pub fn enter_local(table: &Table) -> EnteredLocal<'_> {
+    let at = first_slot();
+    try_local(table, at).unwrap_or_else(|| another_slot(|at| try_local(table, at), at))
+}
+
+#[inline(always)]
+fn try_local(table: &Table, at: usize) -> Option<EnteredLocal<'_>> {
+    let [slot, ..] = table.get(at + 1)?;
+    let before = slot.load(Ordering::Relaxed);
+    let word = before.wrapping_add(1 << 32) | 1;
+    // SYNC moving: the slot is entered before the flag is checked; both are SeqCst. A region's row needs no order with
+    // the slot, because a free also waits for the section of the copy.
+    if before as u32 != 0 || slot.compare_exchange(before, word, Ordering::SeqCst, Ordering::Relaxed).is_err() {
+        return None;
+    }
+    if before == 0 {
+        cold_path();
+        table[0][0].fetch_or(1 << at, Ordering::SeqCst);
+    }
+    Some(EnteredLocal { slot, word })
+}
+
+/// Returns the slot of the thread's stack address, so that a thread usually finds its previous slot free.
+#[inline(always)]
+fn first_slot() -> usize {
+    let stack = 0_u8;
+    ((&raw const stack).addr() >> 20) % (SLOTS + 1)
+}
+
+/// Calls `try_enter` for the slots after `at` until it returns a value.
+#[cold]
+#[inline(never)]
+fn another_slot<T>(try_enter: impl Fn(usize) -> Option<T>, mut at: usize) -> T {
+    let mut pause = Pause::new();
+    loop {
+        for _ in 0..SLOTS {
+            at = (at + 1) % (SLOTS + 1);
+            if let Some(entered) = try_enter(at) {
+                return entered;
             }
-            pause.pass();
         }
+        pause.pass();
     }
 }
 
@@ -148,6 +178,20 @@ impl Drop for Entered<'_> {
         // SYNC moving: a thread that sees the free slot sees the copied bytes.
         self.shared.store(free, Ordering::Release);
         self.own.store(free, Ordering::Release);
+    }
+}
+
+/// A transfer within this process.
+pub struct EnteredLocal<'a> {
+    slot: &'a AtomicU64,
+    word: u64,
+}
+
+impl Drop for EnteredLocal<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SYNC moving: as for [`Entered`].
+        self.slot.store(self.word & !u64::from(u32::MAX), Ordering::Release);
     }
 }
 

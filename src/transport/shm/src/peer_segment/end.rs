@@ -12,7 +12,7 @@ use crate::offer::Offer;
 use crate::regions::RegionTable;
 use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::News;
-use crate::transfers::{self, Entered};
+use crate::transfers::{self, Entered, EnteredLocal};
 
 pub struct End {
     pub peer_segment: Arc<PeerSegment>,
@@ -329,17 +329,15 @@ impl End {
         self.peer_segment.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Starts a transfer to or from the peer's memory; the caller must then check the rights. Returns `None` if the
-    /// peer has disconnected.
+    /// Starts a transfer to or from the memory of another process; the caller must then check the rights. Returns
+    /// `None` if the peer has disconnected.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
-        let local = self.peer_segment.is_local();
-        let tid = if local { 1 } else { transfers::own_tid() };
-        let entered =
-            self.peer_segment.own[usize::from(self.side & 1)].enter(self.peer_segment.transfers(self.side), tid);
+        let table = self.peer_segment.transfers(self.side);
+        let entered = self.peer_segment.own[usize::from(self.side & 1)].enter(table, transfers::own_tid());
         // SYNC door: the thread id is loaded before flag and row are checked. If the peer replaces the thread, only a
         // copy through the old thread can miss the revocation.
-        let copy_target = if local { 0 } else { self.peer_segment.copy_target() };
+        let copy_target = self.peer_segment.copy_target();
         fence(Ordering::Acquire);
         // SYNC moving: the slot is entered before this check.
         if self.peer_is_gone() {
@@ -348,10 +346,18 @@ impl End {
             Some(Moving { copy_target, peer_segment: &self.peer_segment, _entered: entered })
         }
     }
+
+    /// Starts a transfer within this process. Returns `None` if the peer has disconnected.
+    #[inline(always)]
+    pub fn begin_local(&self) -> Option<EnteredLocal<'_>> {
+        let entered = transfers::enter_local(self.peer_segment.transfers(self.side));
+        // SYNC moving: the slot is entered before this check.
+        (!self.peer_is_gone()).then_some(entered)
+    }
 }
 
 pub struct Moving<'a> {
-    /// The target thread of copies between processes; 0 within a process.
+    /// The target thread of copies.
     pub copy_target: libc::pid_t,
     peer_segment: &'a PeerSegment,
     _entered: Entered<'a>,

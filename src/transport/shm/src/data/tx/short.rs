@@ -15,14 +15,15 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
-use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, RemoteSegment, Request, RequestId, Segment};
-use dat_memory::user::Source;
+use dat_core::transport::{
+    Checked, Handed, MAX_SEGMENTS, Operation, RemoteSegment, Request, RequestId, Segment, SeqNo,
+};
 
 use super::launch::places_of;
 use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
 use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::{Busy, End};
-use crate::record::{self, Acknowledge, EAGER_MAX, Header, TARGET, kind};
+use crate::record::{self, Acknowledge, Header, TARGET, kind};
 use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
@@ -144,22 +145,42 @@ impl Tx {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
 
-    /// Puts a short write into the ring if the peer should execute it. Returns the position after it.
-    #[inline]
-    pub(super) fn try_short_write(&mut self, end: &End, request: &Request<'_>) -> Option<u64> {
-        let Operation::Write(remote) = request.operation else { return None };
-        let remote = RemoteSegment { len: request.len, ..remote };
-        if !(1..=EAGER_MAX).contains(&remote.len)
+    /// Executes a write that fits a record: within this process immediately, otherwise through the ring, if the peer
+    /// should execute it. Returns `None` if it must wait, fails, or needs another way.
+    #[inline(always)]
+    pub(super) fn try_short_write(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+    ) -> Option<Handed> {
+        let remote = &RemoteSegment { len: request.len, ..*remote };
+        if end.peer_segment.is_local() {
+            return self.try_write_to_self(end, remote, request);
+        }
+        if remote.len == 0
             || !end.peer_segment.reads_peer.get()
-            || copy::tail_of_write(end, &remote) > 0
+            || copy::tail_of_write(end, remote) > 0
             || !self.is_left_to_peer(end)
         {
             return None;
         }
-        match self.short_write(end, &remote, request) {
-            StartOutcome::Started(Done::At(position)) => Some(position),
+        match self.short_write(end, remote, request) {
+            StartOutcome::Started(Done::At(position)) => Some(Handed::under_way(SeqNo(position + self.entries))),
             _ => None,
         }
+    }
+
+    /// Executes a write within this process, if it is the only request. Otherwise, or if it fails, returns `None`.
+    #[inline(always)]
+    fn try_write_to_self(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Handed> {
+        let is_first = self.plain && self.tx_ring.known() == Some(self.tx_ring.tail());
+        let whole = Slice { offset: 0, len: remote.len, last: true };
+        if !is_first || remote.len == 0 || copy::to_self(end, remote, request.segments, whole).is_err() {
+            return None;
+        }
+        self.passed += 1;
+        Some(Handed { mark: SeqNo(self.next_mark()), done: true })
     }
 
     #[inline]
@@ -188,19 +209,18 @@ impl Tx {
         remote: &RemoteSegment,
         request: &Request<'_>,
     ) -> Option<u64> {
-        if remote.len as usize > SMALL - TARGET || request.segments.len() != 1 {
+        let [segment] = request.segments else { return None };
+        if remote.len as usize > SMALL - TARGET {
             return None;
         }
-        let head = record::target_words(remote);
-        let mut position = None;
-        let put = |bytes: Source<'_>| {
-            if bytes.len() as u64 == remote.len {
-                position = self.tx_ring.put_small(end, header, head, bytes);
-            }
-        };
-        copy::gather(end.regions(), request.segments, 0, remote.len, put);
-        self.note_wanted(end, position?);
-        position
+        let own = end.regions().acquire(segment.key as u32)?;
+        let bytes = copy::source(&own, segment, 0, remote.len);
+        if bytes.len() as u64 != remote.len {
+            return None;
+        }
+        let position = self.tx_ring.put_small(end, header, record::target_words(remote), bytes)?;
+        self.note_wanted(end, position);
+        Some(position)
     }
 
     /// Puts a revocable read into the ring; `None` without room.

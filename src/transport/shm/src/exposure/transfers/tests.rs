@@ -42,15 +42,34 @@ fn takes_all_slots_despite_peer() {
 }
 
 #[test]
+fn local_transfer_is_found_until_it_ends() {
+    let table = table();
+    let all: Vec<_> = (0..SLOTS).map(|_| enter_local(&table)).collect();
+    let found: Vec<_> = under_way(&table).collect();
+    assert_eq!(found.len(), SLOTS);
+    drop(all);
+    assert!(!found.iter().any(|&(slot, word)| is_under_way(&table, slot, word)));
+    let _again = enter_local(&table);
+    assert_eq!(under_way(&table).count(), 1);
+    assert!(!found.iter().any(|&(slot, word)| is_under_way(&table, slot, word)), "it is another transfer");
+}
+
+#[test]
 fn closed_table_misses_no_transfer() {
-    use std::sync::atomic::AtomicBool;
     let (own, table) = (Own::default(), table());
+    misses_no_transfer(&table, || own.enter(&table, own_tid()));
+    let table = self::table();
+    misses_no_transfer(&table, || enter_local(&table));
+}
+
+fn misses_no_transfer<T>(table: &Table, enter: impl Fn() -> T + Sync) {
+    use std::sync::atomic::AtomicBool;
     for round in 0..2000 {
         let (closed, over, late) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    let _entered = own.enter(&table, own_tid());
+                    let _entered = enter();
                     if !closed.load(Ordering::SeqCst) {
                         std::hint::spin_loop();
                         late.fetch_or(over.load(Ordering::SeqCst), Ordering::SeqCst);
@@ -59,8 +78,8 @@ fn closed_table_misses_no_transfer() {
             }
             closed.store(true, Ordering::SeqCst);
             fence(Ordering::SeqCst);
-            let busy: Vec<_> = under_way(&table).collect();
-            while busy.iter().any(|&(slot, word)| is_under_way(&table, slot, word)) {
+            let busy: Vec<_> = under_way(table).collect();
+            while busy.iter().any(|&(slot, word)| is_under_way(table, slot, word)) {
                 std::thread::yield_now();
             }
             over.store(true, Ordering::SeqCst);
