@@ -3,12 +3,17 @@
 //! While the peer's callers poll, they process such records; the peer's progress thread, if woken, would take the CPU
 //! and the locks from them. If the peer makes no progress for a short time, this process's progress thread polls, which
 //! revokes the record if possible, and otherwise wakes the peer, once per position. The thread checks only while there
-//! are such records and shortly afterwards; a check costs about ten microseconds.
+//! are such records and shortly afterwards.
+//!
+//! A check takes the CPU from a program on the same CPU for more than ten microseconds. While callers poll, their polls
+//! revoke late records, and postpone the check when the peer has executed records. A program that posts a record and
+//! makes no further call does not postpone the check, so the record waits for at most the interval of checks.
 
 use std::hint;
 use std::io;
+use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 #[cfg(all(test, loom))]
@@ -17,21 +22,30 @@ use loom::sync::atomic::{AtomicBool as Flag, AtomicU64 as Position};
 use std::sync::atomic::{AtomicBool as Flag, AtomicU64 as Position};
 
 use host::asymmetric;
-use host::event_fd::EventFd;
 use host::lock::Mutex;
 use host::memory::Room;
 
+use crate::os::timer::{Timer, now};
 use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
 /// Time without progress of the peer until polls of this process revoke short writes and reads.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
+/// Number of polls without progress of the peer before the timeout starts. A peer that polls makes progress during
+/// these, so that they need not read the clock.
+const POLLS_BEFORE_CLOCK: u64 = 16;
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
 /// Time without progress before the thread wakes the peer, which costs the peer more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
 /// Maximum time of a check of all peers. Polling peers progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
+/// Polls postpone a check that is due within this time.
+const POSTPONE_BEFORE: Duration = Duration::from_micros(200);
+/// Number of executed records after which polls read the clock, to postpone the check. A long write counts as as many.
+pub const POSTPONE_AFTER: u32 = 64;
+/// Interval of checks if the timer does not wake the thread.
+const NO_TIMER_INTERVAL: Duration = Duration::from_millis(8);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
 
@@ -84,8 +98,11 @@ pub struct Owed {
     side: u8,
     /// Set while there are records that this process revokes instead of waking the peer: see [`tx`](crate::tx).
     short: AtomicBool,
-    /// Time at which short writes and reads are revoked, in nanoseconds since [`Owed::began`]; 0 while not set. The
-    /// progress thread stores without a lock, so it can revoke a later record early.
+    /// Set while there are records that this process could revoke before the peer has begun to execute one.
+    begun: AtomicBool,
+    /// Time at which short writes and reads are revoked, in nanoseconds since [`Owed::began`]. Before that is set, the
+    /// number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread stores without a lock, so it can revoke a
+    /// later record early.
     due: AtomicU64,
     began: Instant,
 }
@@ -99,6 +116,7 @@ impl Owed {
             index,
             side,
             short: AtomicBool::new(false),
+            begun: AtomicBool::new(false),
             due: AtomicU64::new(0),
             began: Instant::now(),
         }
@@ -116,6 +134,16 @@ impl Owed {
         }
     }
 
+    /// Notes whether short records wait for the peer, which has begun to execute one. Called under the transmit lock.
+    #[inline]
+    pub fn set_begun(&self, begun: bool) {
+        if self.begun.load(Ordering::Relaxed) != begun {
+            self.begun.store(begun, Ordering::Relaxed);
+            let change = if begun { 1 } else { u32::MAX };
+            self.peer_segment.control.guard.begun.fetch_add(change, Ordering::Relaxed);
+        }
+    }
+
     /// Starts the timeout.
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
@@ -123,39 +151,61 @@ impl Owed {
 
     /// Expires the timeout, to revoke records at the next poll.
     pub fn set_overdue(&self) {
-        self.due.store(1, Ordering::Relaxed);
+        self.due.store(POLLS_BEFORE_CLOCK, Ordering::Relaxed);
     }
 
-    /// Clears the timeout; the next [`Owed::is_due`] starts it.
+    /// Clears the timeout; polls start it with [`Owed::is_due`].
     #[inline]
     pub fn clear_due(&self) {
         self.due.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether the timeout has expired. Starts a cleared timeout.
+    /// Returns whether the timeout has expired. Starts a cleared timeout after [`POLLS_BEFORE_CLOCK`] calls.
+    #[inline(never)]
     pub fn is_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
-        if due == 0 {
-            self.set_due();
+        if due < POLLS_BEFORE_CLOCK {
+            if due + 1 < POLLS_BEFORE_CLOCK {
+                self.due.store(due + 1, Ordering::Relaxed);
+            } else {
+                self.set_due();
+            }
+            return false;
         }
-        due != 0 && self.began.elapsed().as_nanos() as u64 >= due
+        self.began.elapsed().as_nanos() as u64 >= due
     }
 }
 
-/// New connections for the progress thread to watch.
+/// New connections for the progress thread to watch, and the time of its next check.
 pub struct Guard {
     /// `None` after the progress thread has ended.
     new: Mutex<Option<Vec<Arc<Owed>>>>,
-    /// Wakes the progress thread only for new connections.
-    pub wakeup_fd: EventFd,
+    /// Wakes the progress thread for new connections and for the next check.
+    pub timer: Timer,
+    /// Time of the next check. Changed before the timer.
+    next: AtomicU64,
+    /// Set while there may be records that this process cannot revoke. Polls then do not postpone the check.
+    needs_peer: AtomicBool,
+    /// Number of connections with [`Owed::begun`]. While it is not 0, polls do not postpone the check.
+    begun: AtomicU32,
+    /// Number of executed records since a caller has read the clock.
+    executed: AtomicU32,
 }
 
 impl Guard {
     pub fn new() -> io::Result<Self> {
-        Ok(Guard { new: Mutex::new(Some(Vec::new())), wakeup_fd: EventFd::new()? })
+        Ok(Guard {
+            new: Mutex::new(Some(Vec::new())),
+            timer: Timer::new()?,
+            next: AtomicU64::new(0),
+            needs_peer: AtomicBool::new(false),
+            begun: AtomicU32::new(0),
+            executed: AtomicU32::new(0),
+        })
     }
 
-    /// Watches the record that ends at `position`. Returns `false` without memory, or after the progress thread's end.
+    /// Watches the record that ends at `position`. Returns `false` without memory or timer, or after the progress
+    /// thread's end.
     #[inline]
     pub fn watch(&self, owed: &Arc<Owed>, position: u64) -> bool {
         owed.last.set(position) || self.add(owed)
@@ -166,15 +216,49 @@ impl Guard {
     fn add(&self, owed: &Arc<Owed>) -> bool {
         let mut new = self.new.lock();
         let Some(list) = &mut *new else { return false };
-        if list.room(1).is_err() {
+        // The thread takes the list under this lock, after the timer has expired. Time 0 would disarm the timer.
+        if list.room(1).is_err() || !self.timer.set(1) {
             return false;
         }
         if owed.last.begin() {
             list.push(owed.clone());
-            drop(new);
-            self.wakeup_fd.wake();
         }
         true
+    }
+
+    /// Notes that there is a watched record that this process cannot revoke.
+    pub fn set_needs_peer(&self) {
+        // SeqCst: the thread that clears the flag before this store sees the record.
+        self.needs_peer.swap(true, Ordering::SeqCst);
+    }
+
+    /// Notes that a poll has found `count` executed records.
+    #[inline]
+    pub fn note_executed(&self, count: u32) {
+        // A lost update does no harm.
+        let executed = self.executed.load(Ordering::Relaxed).saturating_add(count);
+        self.executed.store(executed, Ordering::Relaxed);
+        if executed >= POSTPONE_AFTER {
+            self.postpone();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn postpone(&self) {
+        self.executed.store(0, Ordering::Relaxed);
+        let (now, next) = (now(), self.next.load(Ordering::Relaxed));
+        // If the time has passed, the thread is about to check.
+        let is_soon = (now..now + POSTPONE_BEFORE.as_nanos() as u64).contains(&next);
+        let needs_peer = self.needs_peer.load(Ordering::Relaxed) || self.begun.load(Ordering::Relaxed) != 0;
+        if is_soon && !needs_peer {
+            let _ = self.check_at(now + CHECK_INTERVAL.as_nanos() as u64);
+        }
+    }
+
+    fn check_at(&self, next: u64) -> bool {
+        self.next.store(next, Ordering::Relaxed);
+        self.timer.set(next)
     }
 }
 
@@ -243,24 +327,29 @@ impl WatchedRing {
     }
 }
 
+#[derive(Default)]
 pub struct Watched {
     entries: Vec<WatchedRing>,
     out_of_memory: bool,
-    next: Instant,
+    /// Set once the timer has woken the thread, until it is set again.
+    fired: bool,
+    /// Set if the program has forbidden to set the timer.
+    no_timer: bool,
 }
 
 impl Watched {
-    pub fn new() -> Self {
-        Watched { entries: Vec::new(), out_of_memory: false, next: Instant::now() }
+    pub fn pause(&self, guard: &Guard) -> Option<Duration> {
+        if !self.out_of_memory && self.entries.is_empty() {
+            return None;
+        }
+        let next = guard.next.load(Ordering::Relaxed).saturating_sub(now());
+        Some(if self.no_timer { Duration::from_nanos(next) } else { NO_TIMER_INTERVAL })
     }
 
-    pub fn pause(&self) -> Option<Duration> {
-        let ticks = self.out_of_memory || !self.entries.is_empty();
-        ticks.then(|| self.next.saturating_duration_since(Instant::now()))
-    }
-
+    /// Takes the new connections, after the timer has expired.
     pub fn begin(&mut self, guard: &Guard) {
-        guard.wakeup_fd.clear();
+        self.fired = true;
+        guard.timer.clear();
         if let Some(list) = &mut *guard.new.lock() {
             self.out_of_memory = self.entries.room(list.len()).is_err();
             if !self.out_of_memory {
@@ -270,15 +359,29 @@ impl Watched {
     }
 
     pub fn look(&mut self, guard: &Guard) {
-        if self.pause() != Some(Duration::ZERO) {
+        let fired = mem::take(&mut self.fired);
+        if !self.out_of_memory && self.entries.is_empty() {
+            return;
+        }
+        let (now, next) = (now(), guard.next.load(Ordering::Relaxed));
+        if now < next {
+            // A caller has postponed the check or added a connection.
+            if fired {
+                self.no_timer = !guard.timer.set(next);
+            }
             return;
         }
         if self.out_of_memory {
             self.begin(guard);
         }
-        let now = Instant::now();
-        let next = self.entries.iter_mut().map(|entry| entry.look(now + PROGRESS_TIMEOUT)).min();
-        self.next = now + next.unwrap_or(CHECK_INTERVAL);
+        // SeqCst: if a caller sets the flag before, this check sees the record.
+        guard.needs_peer.swap(false, Ordering::SeqCst);
+        let end = Instant::now() + PROGRESS_TIMEOUT;
+        let pause = self.entries.iter_mut().map(|entry| entry.look(end)).min().unwrap_or(CHECK_INTERVAL);
+        if self.entries.iter().any(|entry| entry.waits.is_some() && !entry.owed.is_short()) {
+            guard.set_needs_peer();
+        }
+        self.no_timer = !guard.check_at(now + pause.as_nanos() as u64);
         if self.entries.iter().any(|entry| entry.quiet >= MAX_QUIET_CHECKS) {
             self.forget();
         }

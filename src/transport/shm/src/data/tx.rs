@@ -516,6 +516,7 @@ impl Tx {
                 let reached = self.tx_ring.consumed();
                 self.harvest(end, reached, &mut report);
                 end.owed.set_short(false);
+                end.owed.set_begun(false);
             }
             self.queued.clear();
             self.note_stall();

@@ -72,7 +72,7 @@ const FIRST_PEER: u64 = 3;
 pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
     epoll.add(context.links.control.wakeup_fd.as_fd(), WAKEUP)?;
-    epoll.add(context.links.control.guard.wakeup_fd.as_fd(), GUARD)?;
+    epoll.add(context.links.control.guard.timer.as_fd(), GUARD)?;
     epoll.add(reachable.listener.as_fd(), LISTENER)?;
     let mut state = Thread {
         context: context.clone(),
@@ -88,7 +88,7 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
         timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::new(),
-        watched: Watched::new(),
+        watched: Watched::default(),
         unfinished: Vec::new(),
         answer: Answer::default(),
     };
@@ -214,7 +214,10 @@ impl Thread {
         let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
         let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
-        [timer, pending, self.watch.pause(), self.watched.pause()].into_iter().flatten().min()
+        [timer, pending, self.watch.pause(), self.watched.pause(&self.context.links.control.guard)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn finish(&mut self) {

@@ -7,6 +7,7 @@ pub mod barrier;
 pub mod directory;
 pub mod memory;
 pub mod task;
+pub mod timer;
 #[cfg(test)]
 pub mod twin;
 pub mod vm;

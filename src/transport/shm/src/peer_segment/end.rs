@@ -127,10 +127,12 @@ impl End {
         credit != self.known.load(Ordering::Relaxed) as u64 & POSITION
     }
 
+    /// Notes whether the end must be polled. Called under the transmit lock.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
-        if (self.state.load(Ordering::Relaxed) & why as u32 != 0) != busy {
-            self.state.fetch_xor(why as u32, Ordering::Relaxed);
+        let state = self.state.load(Ordering::Relaxed);
+        if (state & why as u32 != 0) != busy {
+            self.state.store(state ^ why as u32, Ordering::Relaxed);
         }
     }
 
@@ -313,8 +315,8 @@ impl End {
         self.peer_segment.peer().is_some_and(Peer::sleeps)
     }
 
-    /// Ensures that the record that ends at `position` is executed even if the peer's program only reads memory: see
-    /// [`guard`](crate::guard).
+    /// Ensures that the revocable record that ends at `position` is executed even if the peer's program only reads
+    /// memory: see [`guard`](crate::guard).
     #[inline]
     pub fn watch(&self, position: u64) {
         if !self.control().guard.watch(&self.owed, position) {
@@ -322,6 +324,12 @@ impl End {
                 peer.wake_thread();
             }
         }
+    }
+
+    /// Does what [`End::watch`] does, for a record that cannot be revoked.
+    pub fn watch_peer(&self, position: u64) {
+        self.watch(position);
+        self.control().guard.set_needs_peer();
     }
 
     #[inline]

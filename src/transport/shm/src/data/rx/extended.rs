@@ -13,6 +13,7 @@
 use std::iter;
 use std::sync::Arc;
 
+use dat_core::Rights;
 use dat_core::event::Status;
 use dat_memory::records::{Executed, Fatal, Halt, Wire, violation};
 use dat_memory::regions::AccessContext;
@@ -37,14 +38,24 @@ impl Arriving {
         match (turn.end.peers_claim().take(view.end()), view.kind) {
             (claim::Turn::Own, kind::SHORT_READ) => self.read(turn, ring, view),
             (claim::Turn::Own, kind::REMOTE_WRITE) => self.remote_write(turn, ring, view, budget),
-            (claim::Turn::Own, _) => {
-                self.write_piece(turn, ring, view)?;
-                if self.incoming.is_idle() { Ok(()) } else { Err(violation()) }
-            }
+            (claim::Turn::Own, _) => self.short_write(turn, ring, view),
             (claim::Turn::Done, _) => Ok(()),
             (claim::Turn::Awaited, _) => Err(Halt::Wait),
             (claim::Turn::Corrupt, _) => Err(violation()),
         }
+    }
+
+    /// Executes a write that is one record.
+    fn short_write(&self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
+        let target = read_target(ring, view, 0)?;
+        let bytes = ring.source(view).split(record::TARGET).1;
+        if target.len != view.aux || target.len != bytes.len() as u64 || target.len == 0 || !self.incoming.is_idle() {
+            return Err(violation());
+        }
+        let granted = turn.end.regions().grant(&target, Rights::REMOTE_WRITE, &turn.end.own);
+        let granted = granted.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
+        copy::store(granted.target(0, target.len), bytes, true);
+        Ok(())
     }
 
     pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {

@@ -143,9 +143,12 @@ impl Arriving {
                 Err(CopyError::Refused) => {
                     fetching.ahead = None;
                     // Without room for the request, this side asks again after a notification or a poll.
-                    let asked = turn.with_tx(|tx| tx.responses.ask_for(end, view.end(), offset));
+                    let asked = turn.with_tx(|tx| {
+                        let asked = tx.responses.ask_for(end, view.end(), offset);
+                        end.set_busy(Busy::Asking, !asked);
+                        asked
+                    });
                     fetching.asked = asked.unwrap_or(false);
-                    end.set_busy(Busy::Asking, !fetching.asked);
                     return Err(Halt::Wait);
                 }
                 Err(error) => return Err(self.fetch_failed(error)),

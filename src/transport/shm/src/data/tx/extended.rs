@@ -76,7 +76,7 @@ impl Tx {
             end.tell_peer(News::Record);
             // As after a write, the peer's program may only be reading the word.
             if !end.peer_segment.is_local() {
-                end.watch(position);
+                end.watch_peer(position);
             }
             self.expect_answer(end, Reading { id: request.id, len: WORD, offset: 0, end: position });
             return StartOutcome::Started(Done::Reading);

@@ -179,7 +179,7 @@ impl Tx {
         let launch = self.pieces(end, header, &target, request, budget);
         if let StartOutcome::Started(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
-            end.watch(position);
+            end.watch_peer(position);
         }
         launch
     }

@@ -22,6 +22,7 @@ use dat_core::transport::{
 use super::launch::places_of;
 use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
 use crate::copy::{self, Copied, CopyError, Slice};
+use crate::guard::POSTPONE_AFTER;
 use crate::peer_segment::{Busy, End};
 use crate::record::{self, Acknowledge, Header, TARGET, kind};
 use crate::ring::SMALL;
@@ -84,10 +85,14 @@ impl Shorts {
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
-    fn pass(&mut self, consumed: u64) {
-        while self.records.front().is_some_and(|short| short.end <= consumed) {
+    /// Removes the consumed records. Returns their number, or more if some are long.
+    fn pass(&mut self, consumed: u64) -> u32 {
+        let mut count = 0;
+        while let Some(short) = self.records.front().filter(|short| short.end <= consumed) {
+            count += if let What::LongWrite(_) = short.what { POSTPONE_AFTER } else { 1 };
             self.records.pop_front();
         }
+        count
     }
 
     #[inline]
@@ -122,6 +127,7 @@ impl Tx {
                 if self.shorts.is_empty() {
                     end.set_busy(Busy::Short, false);
                     end.owed.set_short(false);
+                    end.owed.set_begun(false);
                 }
             }
         }
@@ -280,7 +286,7 @@ impl Tx {
         if shorts.records.back().is_none_or(|last| last.done) {
             shorts.mine = true;
             shorts.seen = before;
-            end.owed.set_due();
+            end.owed.clear_due();
             end.set_busy(Busy::Short, true);
             end.owed.set_short(true);
         }
@@ -297,7 +303,7 @@ impl Tx {
     }
 
     pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
-        self.shorts.pass(consumed);
+        let executed = self.shorts.pass(consumed);
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
                 (self.shorts.seen, self.shorts.mine) = (consumed, true);
@@ -316,6 +322,10 @@ impl Tx {
         let mine = self.shorts.mine;
         // If this side may not revoke, the progress thread instead wakes the peer, which then notifies this side.
         end.owed.set_short(open && mine);
+        end.owed.set_begun(open && !mine);
+        if executed > 0 {
+            end.control().guard.note_executed(executed);
+        }
         if open && mine {
             end.look_in_passing();
         } else if open && !self.ask(end, Acknowledge::Needed) {
