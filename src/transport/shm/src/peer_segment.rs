@@ -33,6 +33,7 @@ use crate::transfers::{Own, TABLE, Table};
 use crate::wire::Probe;
 
 mod end;
+mod replies;
 
 pub use self::end::{Busy, End};
 

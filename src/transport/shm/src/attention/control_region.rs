@@ -186,6 +186,7 @@ impl ControlRegion {
         self.wakeup_fd.wake();
     }
 
+    #[inline]
     pub fn polls(&self) -> u32 {
         self.callers.polls.load(Ordering::Relaxed)
     }

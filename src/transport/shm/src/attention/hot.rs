@@ -29,8 +29,9 @@ enum Look {
     Records,
 }
 
+/// Polls a connection. A `caller` polls again, so it may first wait for a reply.
 #[inline(always)]
-fn look(conn: &Arc<Conn>) -> Look {
+fn look(conn: &Arc<Conn>, caller: bool) -> Look {
     let Some(end) = conn.end() else { return Look::Nothing };
     if end.has_requests() {
         if let Some(credit) = conn.take_requests(end) {
@@ -41,7 +42,7 @@ fn look(conn: &Arc<Conn>) -> Look {
         }
         return Look::Records;
     }
-    if end.has_moved() {
+    if end.has_moved(caller) {
         conn.try_progress_tx(end, None);
         return Look::Further;
     }
@@ -65,11 +66,11 @@ pub struct Hot {
 }
 
 impl Hot {
-    #[inline]
-    pub fn poll(&mut self) {
+    #[inline(always)]
+    pub fn poll(&mut self, caller: bool) {
         let mut at = 0;
         while let Some(conn) = self.list.get(at) {
-            match look(conn) {
+            match look(conn, caller) {
                 Look::Nothing => {}
                 Look::Further => self.found += 1,
                 Look::Records => {

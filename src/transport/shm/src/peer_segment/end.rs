@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, c
 use dat_memory::regions::AccessContext;
 use host::memory;
 
+use super::replies::Replies;
 use super::{CLOSED, POLLED, PeerSegment};
 use crate::claim::Claim;
 use crate::control_region::{ControlRegion, Peer};
@@ -31,6 +32,7 @@ pub struct End {
     /// [`FINISHED`], less than any wanted position, after requests have completed without a notification.
     wanted: AtomicI64,
     known: AtomicI64,
+    replies: Replies,
     /// A copy of the shared flag [`POLLED`] of this side, which the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
@@ -79,6 +81,7 @@ impl End {
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
+            replies: Replies::default(),
             polled: AtomicBool::new(false),
             wakeups: AtomicU64::new(0),
             owed,
@@ -106,9 +109,11 @@ impl End {
         self.set_taken(false, spot.shut(stuck));
     }
 
+    /// Notes that a notification is wanted at `position`. Called under the transmit lock.
     #[inline]
     pub fn want(&self, position: u64) {
         self.wanted.store(position as i64, Ordering::Relaxed);
+        self.replies.on_request(self.taken[0].load(Ordering::Relaxed), || self.control().polls());
     }
 
     /// Notes the peer's position. Called under the transmit lock, before completed requests are reported.
@@ -169,12 +174,14 @@ impl End {
             || self.state.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns whether the peer has moved on while a notification is wanted.
+    /// Returns whether the peer has moved on while a notification is wanted. If `may_wait`, first waits for a reply.
     #[inline]
-    pub fn has_moved(&self) -> bool {
+    pub fn has_moved(&self, may_wait: bool) -> bool {
         let known = self.known.load(Ordering::Relaxed);
         self.wanted.load(Ordering::Relaxed) > known
-            && (known == FINISHED || self.rings[0].head().load(Ordering::Relaxed) as i64 != known)
+            && (known == FINISHED
+                || !(may_wait && self.replies.waits(|| self.control().polls()))
+                    && self.rings[0].head().load(Ordering::Relaxed) as i64 != known)
     }
 
     #[inline]
@@ -213,7 +220,7 @@ impl End {
 
     pub fn has_news(&self) -> bool {
         // Records that are about to be revoked keep the thread awake.
-        self.has_moved() || self.has_requests() || self.has_answers() || self.is_busy() || self.owed.is_short()
+        self.has_moved(false) || self.has_requests() || self.has_answers() || self.is_busy() || self.owed.is_short()
     }
 
     /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling

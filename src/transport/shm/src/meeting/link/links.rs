@@ -106,7 +106,7 @@ impl Links {
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) {
         self.control.rounds.begin(polled.hot.records());
-        polled.hot.poll();
+        polled.hot.poll(caller);
         if polled.links.iter().any(|link| link.peer_segment.may_be_ready()) {
             cold_path();
             self.go_on(polled, caller);
