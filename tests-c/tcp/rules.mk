@@ -1,4 +1,4 @@
-# Programs that use two network namespaces share world.c; strangers.c uses raw.c.
+# Programs that use two network namespaces share world.c; strangers.c and gather.c use raw.c.
 NOT_PROGRAMS += tcp/world.c tcp/within.c tcp/raw.c tcp/protocol.sh
 # Scripts that use two network namespaces share hosts.sh; bad_network.sh runs bulk.c.
 NOT_PROGRAMS += tcp/hosts.sh tcp/bulk.c
@@ -16,9 +16,9 @@ $(OUT)/tcp/protocol.h: $(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES)/record.rs $(TCP
 	@mkdir -p $(@D)
 	$(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES) >$@.new && mv $@.new $@
 
-$(OUT)/tcp/strangers: $(RAW)
-$(OUT)/tcp/strangers: LDFLAGS += $(RAW)
-$(OUT)/tcp/strangers.o $(OUT)/tcp/raw.o: $(TESTDIR)/tcp/raw.h $(OUT)/tcp/protocol.h
+$(OUT)/tcp/strangers $(OUT)/tcp/gather: $(RAW)
+$(OUT)/tcp/strangers $(OUT)/tcp/gather: LDFLAGS += $(RAW)
+$(OUT)/tcp/strangers.o $(OUT)/tcp/gather.o $(OUT)/tcp/raw.o: $(TESTDIR)/tcp/raw.h $(OUT)/tcp/protocol.h
 
 # ---- Programs between two network namespaces ----
 

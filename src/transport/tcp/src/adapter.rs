@@ -30,7 +30,7 @@ use crate::hello;
 use crate::locate::{Place, locate};
 use crate::record::End;
 use crate::thread;
-use crate::tx::Tx;
+use crate::tx::{Leave, Tx};
 
 /// An open interface adapter.
 pub struct Tcp {
@@ -190,11 +190,15 @@ impl Transport for Tcp {
             return Ok(Handed::under_way(SeqNo::NEVER));
         }
         tx.post(request, false)?;
+        let leave = tx.gather(self.device.polls.load(Ordering::Relaxed));
         // A thread that sleeps does not send gathered requests.
-        if tx.can_gather() && self.device.sleepers.load(Ordering::SeqCst) == 0 {
-            qp.poll_soon();
-        } else {
+        if leave == Leave::Now || self.device.sleepers.load(Ordering::SeqCst) > 0 {
             qp.pump_locked(tx);
+        } else if leave == Leave::WithLater && self.device.is_brisk.load(Ordering::Relaxed) {
+            qp.streams.store(true, Ordering::Relaxed);
+            self.device.note(qp, false);
+        } else {
+            qp.poll_soon();
         }
         Ok(Handed::under_way(SeqNo(request.id)))
     }
@@ -240,6 +244,8 @@ impl Transport for Tcp {
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
+        // Posts precede the end, and the program might not poll again.
+        qp.send_gathered();
         let end = match how {
             Disconnect::AfterRequests => return Closing::Later,
             Disconnect::Now => End::Disconnected,

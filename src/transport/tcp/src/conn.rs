@@ -42,6 +42,8 @@ pub struct Conn {
     pub terms: Terms,
     /// Set while the adapter's list of noted connections contains it.
     pub noted: AtomicBool,
+    /// Set by a post that waits for later ones, until a flush.
+    pub streams: AtomicBool,
     /// Numbers of the next receiving connections, initially its own: after only reports, and after other records.
     pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
@@ -104,6 +106,7 @@ impl Conn {
             terms: Terms { extended, datagrams: receiver.number(), reads_in, reads_out },
             base: QpBase::new(sink, receiver),
             noted: AtomicBool::new(false),
+            streams: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
             request_stalls: Gauge::default(),
             receiving: Mutex::default(),
@@ -177,9 +180,9 @@ impl Conn {
         if !found {
             return None;
         }
-        // Acknowledge now, or in the next poll without data.
+        // Acknowledge now, in the next poll without data, or with the next requests of a stream.
         if receiving.stream.as_ref().is_some_and(|stream| !stream.acknowledge(true)) {
-            self.device.note(self);
+            self.device.note(self, !self.streams.load(Ordering::Relaxed));
         }
         Some(receiving.had_records)
     }
@@ -204,12 +207,13 @@ impl Conn {
 
     /// Notes the connection, and wakes a parked progress thread, because all program threads may be asleep.
     pub fn poll_soon(self: &Arc<Self>) {
-        self.device.note(self);
+        self.device.note(self, true);
         self.device.wake_if(&self.device.parked);
     }
 
     /// Sends gathered requests, requests that waited for the socket, and acknowledgements.
     pub fn flush(self: &Arc<Self>) {
+        self.streams.store(false, Ordering::Relaxed);
         self.noted.store(false, Ordering::Release);
         // The program may post before the phase is `Up`.
         if self.base.phase() == Phase::Dead {
@@ -219,9 +223,17 @@ impl Conn {
         if let Err(over) = receiving.resume(self) {
             return self.end_later(over);
         }
-        let _ = self.heard(|_| Ok(()));
+        self.send_gathered();
         // Otherwise the socket reports when it has room.
         let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge(false));
+    }
+
+    /// Sends gathered requests.
+    pub fn send_gathered(self: &Arc<Self>) {
+        let _ = self.heard(|tx| {
+            tx.stop_gathering();
+            Ok(())
+        });
     }
 
     /// Resumes sending when the socket has room.
@@ -245,11 +257,11 @@ impl Conn {
         self.base.sink.lock_tx()?.response(len)
     }
 
-    /// Changes the sending direction, then sends and completes the requests that this permits.
+    /// Changes the sending direction, then sends and completes the requests that this permits. Gathered requests wait.
     pub fn heard(self: &Arc<Self>, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
-        if heard.is_ok() && tx.stalls() {
+        if heard.is_ok() && tx.is_blocked() {
             self.pump_locked(&mut tx);
         }
         if tx.done().is_some_and(|done| tx.request_done(done)) {

@@ -12,11 +12,15 @@
 //! A connection with an unsent acknowledgement or gathered requests is noted. The next poll without data sends these,
 //! and the kernel's acknowledgement of the last reports. So do complete polls, and polls after [`STREAK`] polls with
 //! data. Threads send for noted connections before they sleep. Work for a thread without locks is deferred.
+//!
+//! A program that posts one request, then polls once, would send one record per system call. So while it polls often,
+//! the posts of a stream ([`Leave::WithLater`](crate::tx::Leave)) wait for later ones, for up to [`IDLE`] polls after the
+//! last post. The first of these polls return immediately.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::Poll;
@@ -49,6 +53,12 @@ const STREAK: u32 = 8;
 /// Number of reads without data after which the set is asked: after 0, some, and over [`STEADY`] receptions in order.
 const MISSES: [u32; 3] = [0, 7, 24];
 const STEADY: u32 = 64;
+/// Number of polls after the last post of a stream after which a poll without data sends its gathered requests.
+const IDLE: u32 = 4;
+/// Number of polls after each post of a stream that return immediately.
+const SKIPPED: u32 = 2;
+/// Minimum number of polls in a [`TICK`] of a program that polls often.
+pub const BRISK: u64 = 64;
 /// Interval at which the progress thread checks for polls of the program. Gathered requests leave within two.
 pub const TICK: Duration = Duration::from_millis(2);
 /// The same while a program thread sleeps on the set of sockets.
@@ -103,6 +113,8 @@ pub struct Device {
     pub beginning: AtomicUsize,
     /// Number of polls by program threads.
     pub polls: AtomicU64,
+    /// Set while the program polls often, so that requests can wait for several polls.
+    pub is_brisk: AtomicBool,
     numbers: AtomicU64,
     /// Connections and attempts with their numbers, sorted.
     pub table: RwLock<Vec<(u64, Arc<Conn>)>>,
@@ -111,6 +123,10 @@ pub struct Device {
     polling: Mutex<Polling>,
     noted: Mutex<Vec<Arc<Conn>>>,
     is_noted: AtomicBool,
+    /// Set if a noted connection does not wait for later posts.
+    is_due: AtomicBool,
+    /// Number of polls since the last post that waits for later ones.
+    idle: AtomicU32,
     deferred: Mutex<Vec<After>>,
     is_deferred: AtomicBool,
 }
@@ -149,12 +165,15 @@ impl Device {
             watching: AtomicBool::new(false),
             beginning: AtomicUsize::new(0),
             polls: AtomicU64::new(0),
+            is_brisk: AtomicBool::new(false),
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
             blocked: Mutex::default(),
             polling: Mutex::new(Polling { buffer, ..Polling::default() }),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
+            is_due: AtomicBool::new(false),
+            idle: AtomicU32::new(0),
             deferred: Mutex::default(),
             is_deferred: AtomicBool::new(false),
         };
@@ -189,16 +208,37 @@ impl Device {
         Some(table[find(&table, number).ok()?].1.clone())
     }
 
-    /// Adds a connection to those that the next poll without data flushes.
-    pub fn note(&self, conn: &Arc<Conn>) {
-        if conn.noted.swap(true, Ordering::AcqRel) {
-            return;
+    /// Adds a connection to those that the next poll without data flushes, or, if none of them `is_due`, a poll after
+    /// [`IDLE`] others.
+    pub fn note(&self, conn: &Arc<Conn>, is_due: bool) {
+        let is_new = !conn.noted.swap(true, Ordering::AcqRel);
+        if is_new {
+            self.noted.lock().push(conn.clone());
         }
-        self.noted.lock().push(conn.clone());
-        // The progress thread sets its flag before it checks this one.
-        self.is_noted.store(true, Ordering::SeqCst);
-        // The program might not poll again.
-        self.wake_if(&self.watching);
+        // A flush clears the flag before it takes the list.
+        if is_due {
+            self.is_due.store(true, Ordering::Relaxed);
+        } else {
+            self.idle.store(0, Ordering::Relaxed);
+        }
+        if is_new {
+            // The progress thread sets its flag before it checks this one.
+            self.is_noted.store(true, Ordering::SeqCst);
+            // The program might not poll again.
+            self.wake_if(&self.watching);
+        }
+    }
+
+    /// Returns whether all noted connections wait for later posts.
+    fn is_gathering(&self) -> bool {
+        self.is_noted() && !self.is_due.load(Ordering::Relaxed)
+    }
+
+    /// Counts a poll while posts wait for later ones. Returns the number of polls before it since the last such post.
+    fn idle_polls(&self) -> Option<u32> {
+        let idle = self.is_gathering().then(|| self.idle.load(Ordering::Relaxed))?;
+        self.idle.store(idle + 1, Ordering::Relaxed);
+        Some(idle)
     }
 
     /// Wakes the progress thread if it has set `sleeps`, a flag of this device.
@@ -279,6 +319,10 @@ impl Device {
 
     /// Handles ready sockets, and defers work for a thread without a lock.
     pub fn collect(&self, how: Poll) {
+        let idle = if how == Poll::IfFree { self.idle_polls() } else { None };
+        if idle.is_some_and(|idle| idle < SKIPPED) {
+            return;
+        }
         let polling = match how {
             Poll::IfFree => self.polling.try_lock(),
             Poll::Complete => Some(self.polling.lock()),
@@ -306,7 +350,9 @@ impl Device {
             }
         }
         polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
-        if (polling.streak == 0 || how == Poll::Complete) && (polling.reports || self.is_noted()) {
+        let flushes = (polling.streak == 0 || how == Poll::Complete) && (polling.reports || self.is_noted());
+        let gathers = !found && idle.is_some_and(|idle| idle < IDLE) && self.is_gathering();
+        if flushes && !gathers {
             self.flush(polling);
         }
     }
@@ -359,6 +405,7 @@ impl Device {
     #[inline(never)] // Polls need its registers.
     fn flush(&self, polling: &mut Polling) {
         self.is_noted.store(false, Ordering::SeqCst);
+        self.is_due.store(false, Ordering::Relaxed);
         // Connections noted during the loop wait for the next poll.
         std::mem::swap(&mut polling.noted, &mut *self.noted.lock());
         for conn in polling.noted.drain(..) {

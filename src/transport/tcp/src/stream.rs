@@ -1,9 +1,9 @@
 //! The shared state of both directions of a connection: its socket, and unsent bytes.
 //!
-//! A group of records is sent with one system call. Headers, short payloads and datagrams are copied here. A long
-//! payload, which follows them, is sent from the program's memory. What the socket does not take stays here, and is
-//! sent before anything else: the payload as a reference to registered memory, which is looked up again. Between calls
-//! no memory of the program is used.
+//! A group of records is sent with one system call. Headers, short payloads and datagrams are copied here. A longer
+//! payload, which follows them, is sent from the program's memory. What the socket does not take stays here, and is sent
+//! before anything else: the payload as a reference to registered memory, which is looked up again. Between calls no
+//! memory of the program is used.
 
 use std::mem;
 use std::os::fd::AsFd;
@@ -53,8 +53,10 @@ pub enum NotSent {
 
 #[derive(Default)]
 struct Out {
-    /// Bytes before the payload; the first `gone` were sent. Capacity for an END record follows each record.
+    /// A buffer for the bytes before the payload, which end at `end`. The first `gone` of them were sent. There is
+    /// capacity for an END record after `end`.
     head: Vec<u8>,
+    end: usize,
     gone: usize,
     /// The payload and its segments, and the offset and length of its unsent bytes.
     body: Body,
@@ -73,7 +75,7 @@ struct Out {
 
 impl Out {
     fn is_empty(&self) -> bool {
-        self.gone == self.head.len() && self.len == 0
+        self.gone == self.end && self.len == 0
     }
 
     /// Returns the failure of the connection if the unsent payload is no longer registered.
@@ -195,7 +197,7 @@ impl Stream {
             return Err(NotSent::Gone);
         }
         if !out.is_empty() {
-            let head = &out.head[out.gone..];
+            let head = &out.head[out.gone..out.end];
             let sent = match out.body {
                 Body::None => self.socket.send_bytes(head),
                 _ => self.with_pieces(head, out, |pieces| self.socket.send(pieces))?,
@@ -209,8 +211,7 @@ impl Stream {
                 self.await_room(out);
                 return Ok(false);
             }
-            out.head.clear();
-            out.gone = 0;
+            (out.end, out.gone) = (0, 0);
             out.body = Body::None;
         }
         if out.leaving {
@@ -271,12 +272,13 @@ impl Stream {
 
     /// Copies the unsent payload to the bytes before it, and ensures capacity for an END record.
     fn copy_rest(&self, out: &mut Out) -> Result<(), NotSent> {
+        out.head.truncate(out.end);
         out.head.room(out.len as usize + HEADER).map_err(|_| NotSent::NoMemory)?;
         let mut head = mem::take(&mut out.head);
         let start = head.len();
         head.resize(start + out.len as usize, 0);
         let copied = self.with_pieces(&[], out, |pieces| copy_lists([Target::of(&mut head[start..])], pieces));
-        out.head = head;
+        (out.end, out.head) = (head.len(), head);
         (out.body, out.len) = (Body::None, 0);
         copied
     }
@@ -307,7 +309,9 @@ impl Stream {
         if let Some(end) = end.filter(|_| detached) {
             let (handled, window) = (self.handled.load(Ordering::Acquire), self.window());
             let header = Header { kind: kind::END, aux: end.encode(), handled, window, ..Header::default() };
+            out.head.truncate(out.end);
             out.head.extend_from_slice(&header.encode());
+            out.end = out.head.len();
         }
         let leaves = detached && self.push(out).is_ok();
         if !leaves {
@@ -347,32 +351,33 @@ pub struct Sender<'s> {
 
 impl Sender<'_> {
     pub fn len(&self) -> usize {
-        self.out.head.len()
+        self.out.end
     }
 
     /// Adds a record with `len` bytes after its header. Returns the first `filled` of them, which the caller must fill.
     /// Without memory, the sender retries as if the socket had no room.
     #[inline]
     pub fn add(&mut self, kind: u8, solicited: bool, len: u64, aux: u64, filled: u64) -> Result<&mut [u8], NotSent> {
-        if self.out.head.room(2 * HEADER + filled as usize).is_err() {
-            self.stream.await_room(&mut self.out);
+        let out = &mut *self.out;
+        let (start, end) = (out.end + HEADER, out.end + HEADER + filled as usize);
+        if out.head.room((end + HEADER).saturating_sub(out.head.len())).is_err() {
+            self.stream.await_room(out);
             return Err(NotSent::Busy);
         }
         self.says_waited |= self.stream.waited.load(Ordering::Relaxed);
         let flags = if solicited { SOLICITED } else { 0 } | if self.says_waited { WAITED } else { 0 };
         let (handled, window) = (self.handled, self.stream.window());
         let header = Header { kind, flags, len: len as u32, aux, handled, window };
-        let head = &mut self.out.head;
-        self.mark = head.len();
-        head.extend_from_slice(&header.encode());
-        if filled > 0 {
-            head.resize(self.mark + HEADER + filled as usize, 0);
+        if out.head.len() < end {
+            out.head.resize(end, 0);
         }
-        Ok(&mut head[self.mark + HEADER..])
+        self.mark = mem::replace(&mut out.end, end);
+        out.head[self.mark..start].copy_from_slice(&header.encode());
+        Ok(&mut out.head[start..end])
     }
 
     pub fn undo(&mut self) {
-        self.out.head.truncate(self.mark);
+        self.out.end = self.mark;
     }
 
     /// Sends the added records, without a payload from another place.

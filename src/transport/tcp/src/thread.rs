@@ -10,7 +10,7 @@ use host::poll;
 use host::thread::isolate;
 
 use crate::cm::{self, ACCEPT_PAUSE};
-use crate::device::{Device, PARK, TICK};
+use crate::device::{BRISK, Device, PARK, TICK};
 
 pub fn run(device: &Arc<Device>) {
     log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
@@ -71,8 +71,14 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         device.parked.store(false, Ordering::SeqCst);
         device.flush_all();
     } else {
-        // A program that polls flushes by itself.
-        return wait(None, Some(TICK));
+        // A program that polls often flushes by itself.
+        let is_brisk = polls.wrapping_sub(before) >= BRISK;
+        device.is_brisk.store(is_brisk, Ordering::Relaxed);
+        wait(None, Some(TICK));
+        if !is_brisk {
+            device.flush_all();
+        }
+        return;
     }
     // If the program polls, it handles new data. A thread that sleeps may be delayed, for example by a signal.
     if device.polls.load(Ordering::Relaxed) == *polls {

@@ -1,7 +1,7 @@
 //! The sending direction of a connection.
 //!
-//! Requests are sent in posting order, as one or several records each. Records with short payloads are gathered into
-//! one system call. A request waits for the peer's window, for room in the socket, for a fence, or for the limit of
+//! Requests are sent in posting order, as one or several records each. Records are gathered into one system call
+//! ([`Tx::gather`]). A request waits for the peer's window, for room in the socket, for a fence, or for the limit of
 //! outstanding reads. It completes when the peer has handled its last record and any response has arrived. Core gets
 //! completions in order, by number ([`SeqNo`]).
 
@@ -23,11 +23,30 @@ use crate::record::{HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
 use crate::stream::{Body, NotSent, Stream};
 
 /// Maximum bytes of gathered records.
-const BATCH: usize = 4096;
-/// Maximum payload that is copied into a batch.
+const BATCH: usize = 64 << 10;
+/// Maximum payload that is always copied into a batch.
 const SHORT: u64 = 512;
+/// Maximum payload that is copied if another request follows, because a copy takes less time than a system call.
+const MEDIUM: u64 = 16 << 10;
+/// Minimum bytes of waiting requests that a post sends, so that the receiver handles them while more are posted.
+const GROUP_BYTES: u64 = 32 << 10;
 /// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
+/// Minimum number of outstanding requests of a stream, whose short posts wait for later ones.
+const STREAM: usize = 2;
+/// Minimum number of waiting requests of a stream that a post sends.
+const GROUP: usize = 8;
+
+/// The time at which waiting requests are sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Leave {
+    /// In the post.
+    Now,
+    /// In the next poll without data.
+    Soon,
+    /// In a later post, or after several polls.
+    WithLater,
+}
 
 /// A request that is not complete.
 struct Posted {
@@ -71,6 +90,14 @@ pub struct Tx {
     segments: VecDeque<Segment>,
     launched: usize,
     launched_segments: usize,
+    /// Set while the waiting requests are gathered: they wait neither for the peer nor for the socket.
+    gathers: bool,
+    /// Bytes of the gathered requests.
+    gathered: u64,
+    /// Number of the adapter's polls before the last post.
+    polls: u64,
+    /// Set by a post that follows another one without a poll, until a post finds no outstanding request.
+    bursts: bool,
     /// Set once a record of the oldest waiting request was sent; `offset` counts its sent payload.
     begun: bool,
     offset: u64,
@@ -119,6 +146,11 @@ impl Tx {
         self.stream.is_some() && self.launched < self.requests.len()
     }
 
+    /// Returns whether a request waits for the peer or the socket.
+    pub fn is_blocked(&self) -> bool {
+        self.stalls() && !self.gathers
+    }
+
     /// Queues a request. A `local` one needs no record, and completes with those before it. Fails without memory.
     #[inline]
     pub fn post(&mut self, request: &Request<'_>, local: bool) -> error::Result<()> {
@@ -131,12 +163,40 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns whether the waiting requests can be deferred to the next call: few, short, and after outstanding ones.
-    pub fn can_gather(&self) -> bool {
-        self.launched > 0
-            && self.requests.len() - self.launched < GATHERED
-            && !self.begun
-            && self.requests.range(self.launched..).all(|request| request.len <= SHORT)
+    /// Determines when to send the waiting requests, after a post. `polls` is the number of polls before it.
+    ///
+    /// Requests are deferred while earlier ones are outstanding. The short requests of a stream wait until they are as
+    /// many as the outstanding ones, so several share a system call and the peer's report. Without outstanding requests,
+    /// a request is deferred only if the last request of that kind was followed by another without a poll.
+    pub fn gather(&mut self, polls: u64) -> Leave {
+        let waiting = self.requests.len() - self.launched;
+        let Some(last) = self.requests.back() else { return Leave::Now };
+        self.bursts |= std::mem::replace(&mut self.polls, polls) == polls;
+        let waits = self.launched > 0 || (waiting == 1 && std::mem::take(&mut self.bursts)) || self.gathers;
+        if !waits || waiting >= GATHERED || self.begun || last.len > MEDIUM {
+            return Leave::Now;
+        }
+        if waiting > 1 && !self.gathers {
+            return Leave::Soon;
+        }
+        self.gathers = true;
+        self.gathered += last.len;
+        if self.gathered >= GROUP_BYTES {
+            return Leave::Now;
+        }
+        let is_short = self.gathered <= SHORT * GROUP as u64;
+        if !is_short || self.launched < STREAM || self.reading > 0 || last.fence || has_response(&last.operation) {
+            Leave::Soon
+        } else if waiting < self.launched.max(GROUP) {
+            Leave::WithLater
+        } else {
+            Leave::Now
+        }
+    }
+
+    /// Permits [`Conn::heard`](crate::conn::Conn::heard) to send gathered requests.
+    pub fn stop_gathering(&mut self) {
+        self.gathers = false;
     }
 
     /// Sends a datagram if nothing waits and there is room. It has no number, because it gets no completion here.
@@ -169,6 +229,7 @@ impl Tx {
     /// Sends requests. Fails if one cannot be executed.
     pub fn pump(&mut self) -> Result<(), Fatal> {
         let Some(stream) = self.stream.take() else { return Ok(()) };
+        (self.gathers, self.gathered) = (false, 0);
         let mut sent = Ok(());
         while sent.is_ok() && self.launched < self.requests.len() {
             sent = self.launch(&stream);
@@ -194,7 +255,9 @@ impl Tx {
             }
             let Some(record) = self.next_record(request, stream) else { break Err(NotSent::Busy) };
             let (id, part, head) = (request.id, record.part, record.head.len() as u64);
-            let filled = if part <= SHORT { head + part } else { head };
+            let is_followed = self.launched + 1 < self.requests.len();
+            let is_copied = part <= SHORT || (part <= MEDIUM && is_followed);
+            let filled = if is_copied { head + part } else { head };
             if sender.len() + HEADER + filled as usize > BATCH {
                 break Ok(());
             }
@@ -204,7 +267,7 @@ impl Tx {
             head.copy_from_slice(&record.head);
             let segments: Checked =
                 self.segments.range(self.launched_segments..).take(request.count).copied().collect();
-            if part > SHORT {
+            if !is_copied {
                 // No record can follow a payload that is sent from its place.
                 match sender.send_with(Body::Local(id), &segments, self.offset, part) {
                     Err(NotSent::NoMemory) => break Err(NotSent::NoMemory),
@@ -342,3 +405,6 @@ impl Tx {
 fn has_response(operation: &Operation) -> bool {
     matches!(operation, Operation::Read(_) | Operation::Atomic { .. })
 }
+
+#[cfg(test)]
+mod tests;
