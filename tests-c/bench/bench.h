@@ -46,6 +46,7 @@ struct plan {
     int processes;   /* of a mesh */
     int looks;       /* at watched memory before a dequeue */
     const char *past; /* of a round: see round.c */
+    int in_turn;     /* one dequeue from each dispatcher after each post */
     int wait;        /* dat_evd_wait instead of polling with dat_evd_dequeue */
     unsigned limit;  /* seconds */
 };

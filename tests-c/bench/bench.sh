@@ -186,10 +186,10 @@ dat()
     who=$1
     shift
     n=$(iterations "$*" "$(size_of --size "$@")")
-    case "$who $1" in
+    case "$who $*" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
     v20*) in_c "$programs/bench20" "$@" ;;
-    *\ calls | *\ delay* | *\ watch* | *\ round* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
+    *\ calls* | *\ delay* | *\ watch* | *\ round* | *\ all_to_all* | *--in-turn) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }

@@ -69,6 +69,7 @@ for how in '' --wait; do
     done
 done
 bench 'median overall' watched --size 65536 --iterations 50
+bench 'rate bandwidth' send_bw --size 64 --iterations 300 --outstanding 16 --in-turn
 bench rate all_to_all --processes 4 --size 64 --iterations 50
 bench rate all_to_all --processes 4 --size 64 --iterations 50 --wait
 bench 'dat_evd_dequeue(empty) dat_get_handle_type(live) dat_get_handle_type(NULL) dat_ep_get_status

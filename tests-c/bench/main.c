@@ -23,6 +23,7 @@
  *   --processes N           of all_to_all (32)
  *   --past WHAT             of round: what the process has done before, see round.c (nothing)
  *   --looks N               of watch_lat at the last byte, before each dequeue (10)
+ *   --in-turn               of send_bw: the sender dequeues once from each dispatcher after each post
  *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
  *   --cpus A,B              CPUs of the first and of the second process
  *   --limit SECONDS         maximum time (120)
@@ -94,6 +95,10 @@ static void options(struct plan *plan, char **arg)
     for (; *arg != NULL; arg++) {
         if (strcmp(*arg, "--wait") == 0) {
             plan->wait = 1;
+            continue;
+        }
+        if (strcmp(*arg, "--in-turn") == 0) {
+            plan->in_turn = 1;
             continue;
         }
         if (arg[1] == NULL)

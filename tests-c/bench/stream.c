@@ -55,6 +55,27 @@ static void send_all(struct node *n, int *credits, long messages, struct clock *
     }
 }
 
+/* Sends messages, and dequeues once from each dispatcher after each post. */
+static void send_in_turn(struct node *n, int *credits, long messages, struct clock *clock)
+{
+    const struct plan *plan = n->plan;
+    DAT_EVENT event;
+    int done = 0;
+
+    while (messages > 0 || n->requests > 0 || !done) {
+        if (messages > 0 && *credits > 0 && n->requests < plan->outstanding) {
+            post_send(n, plan->size);
+            --*credits;
+            messages--;
+            clock_step(clock);
+        }
+        if (n->requests > 0 && try_fetch(n->request, &event))
+            n->requests--;
+        if (try_fetch(n->recv, &event))
+            done |= take_credits(n, credits);
+    }
+}
+
 static void return_credits(struct node *n, int *credits, int all)
 {
     struct credits *message;
@@ -123,7 +144,9 @@ static void poll_memory(struct node *n)
 
 static void all(struct node *n, int *credits, long transfers, struct clock *clock)
 {
-    if (n->plan->what == SEND)
+    if (n->plan->what == SEND && n->plan->in_turn)
+        send_in_turn(n, credits, transfers, clock);
+    else if (n->plan->what == SEND)
         send_all(n, credits, transfers, clock);
     else
         rdma_all(n, transfers, clock);
