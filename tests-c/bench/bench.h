@@ -12,7 +12,8 @@
  * - calls.c: single calls
  * - round.c: rounds in one process, after it has done something else
  * - mesh.c: many processes that are all connected
- * - link.c: communication of the processes without uDAPL, clocks
+ * - connections.c: memory and time of connections
+ * - link.c: communication of the processes without uDAPL, clocks, memory
  *
  * The program uses only <dat/udat.h> and POSIX.
  */
@@ -98,12 +99,13 @@ static inline void must(const char *call, DAT_RETURN rc)
         call_failed(call, rc);
 }
 
-/* latency.c, stream.c, delay.c, calls.c */
+/* latency.c, stream.c, delay.c, calls.c, connections.c */
 void run_latency(struct plan *plan, void *node);
 void run_stream(struct plan *plan, void *node);
 void run_delay(struct plan *plan, void *node);
 void run_watched(struct plan *plan, void *node);
 void run_calls(struct plan *plan, void *node);
+void run_connections(struct plan *plan, void *node);
 
 /* mesh.c, round.c: these tests create their own processes and nodes, so there is no node. */
 void run_mesh(struct plan *plan, void *node);
@@ -153,5 +155,16 @@ static inline void clock_began(struct clock *c, double seconds)
 double median_of(double *values, size_t count);
 /* Prints "name value unit". */
 void result(const char *name, double value, const char *unit);
+
+/* Resident memory of both processes, in KiB. A page that both use counts once. */
+struct memory_use {
+    double all;
+    double shared; /* of files in memory, such as memfds */
+};
+/* Both processes call it; it returns the same in both. */
+struct memory_use memory_of_both(void);
+/* Prints the time and the memory of each of `count` connections, `idle` before and `used` after their first messages. */
+void connections_result(long count, double seconds, const struct memory_use *before, const struct memory_use *idle,
+                        const struct memory_use *used);
 
 #endif

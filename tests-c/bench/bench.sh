@@ -137,6 +137,7 @@ fi
 iterations()
 {
     size=$2
+    case $1 in connections*) echo 1000; return ;; esac
     if [ -n "$NETDEV" ]; then
         # The device may be emulated. Starting the programs takes longer than these iterations.
         case $1 in
@@ -189,7 +190,7 @@ dat()
     case "$who $*" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
     v20*) in_c "$programs/bench20" "$@" ;;
-    *\ calls* | *\ delay* | *\ watch* | *\ round* | *\ all_to_all* | *--in-turn) in_c "$programs/bench" "$@" ;;
+    *\ calls* | *\ delay* | *\ watch* | *\ round* | *\ connections* | *\ all_to_all* | *--in-turn) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }
@@ -270,17 +271,22 @@ both()
     return "$status"
 }
 
-# ucx TEST OPTIONS...: runs ucx_perftest.
+# ucx TEST OPTIONS...: runs ucx_perftest, or ucx_connections.
 ucx()
 {
     test=$1
     shift
+    tls=shm,self
+    [ -z "$TCP" ] || tls=tcp
+    export UCX_TLS=$tls UCX_NET_DEVICES="${TCP:-all}"
+    if [ "$test" = connections ]; then
+        timeout 60 $first "$programs/ucx_connections" "$(iterations connections 8)"
+        return
+    fi
     size=$(size_of -s "$@")
     n=$(iterations "$test $*" "$size")
     client="-t $test $* -n $n -w $((n / 10 + 1)) -f -v"
-    tls=shm,self
-    [ -z "$TCP" ] || tls=tcp
-    UCX_TLS=$tls UCX_NET_DEVICES=${TCP:-all} both ucx_perftest
+    both ucx_perftest
     # Columns: iterations, median, average and overall microseconds, MiB/s twice, messages/s twice.
     awk -F, -v size="$size" '/^ *[0-9]+,/ {
         print "median", $2 * 1000, "ns"
@@ -362,7 +368,7 @@ if [ -n "$AGAINST" ]; then
         "$work/rows" >"$work/against"
     mv "$work/against" "$work/rows"
 fi
-# without PROGRAM WHO PACKAGE: removes the rows of WHO if PROGRAM is missing.
+# without PROGRAM WHO PACKAGE: removes the rows of WHO, or of one of its tests, if PROGRAM is missing.
 without()
 {
     command -v "$1" >/dev/null && return
@@ -371,6 +377,7 @@ without()
     mv "$work/left" "$work/rows"
 }
 [ -n "$NETDEV" ] || without ucx_perftest ucx ucx-utils
+[ -n "$NETDEV" ] || without "$programs/ucx_connections" 'ucx connections' libucx-dev
 [ -z "$TCP" ] || without fi_pingpong fabric libfabric-bin
 [ "$name" != verbs ] || without ib_send_lat raw perftest
 [ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }

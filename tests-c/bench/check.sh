@@ -70,6 +70,7 @@ for how in '' --wait; do
 done
 bench 'median overall' watched --size 65536 --iterations 50
 bench 'rate bandwidth' send_bw --size 64 --iterations 300 --outstanding 16 --in-turn
+bench 'time memory memory_idle' connections --iterations 200
 bench rate all_to_all --processes 4 --size 64 --iterations 50
 bench rate all_to_all --processes 4 --size 64 --iterations 50 --wait
 bench 'dat_evd_dequeue(empty) dat_get_handle_type(live) dat_get_handle_type(NULL) dat_ep_get_status
@@ -88,6 +89,12 @@ for test in cache_line futex futex_late writev writev_pong readv memcpy tcp_pong
         awk '$1 == "median" || $1 == "bandwidth" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/log"
     result $? "marks: $test"
 done
+
+if [ -x "$programs/ucx_connections" ]; then
+    UCX_TLS=shm,self timeout 60 "$programs/ucx_connections" 50 >"$work/log" 2>&1 &&
+        awk '$1 == "time" || $1 == "memory" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/log"
+    result $? 'ucx_connections'
+fi
 
 # ---- The table, from known numbers of three rounds ----
 

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * link.c - communication of the processes without uDAPL, clocks, errors.
+ * link.c - communication of the processes without uDAPL, clocks, errors, memory.
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -164,4 +164,43 @@ double median_of(double *values, size_t count)
 void result(const char *name, double value, const char *unit)
 {
     printf("%s %.4g %s\n", name, value, unit);
+}
+
+static struct memory_use own_memory(void)
+{
+    struct memory_use use = { 0, 0 };
+    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        (void)sscanf(line, "Pss: %lf", &use.all);
+        (void)sscanf(line, "Pss_Shmem: %lf", &use.shared);
+    }
+    if (use.all == 0)
+        fail("no memory in /proc/self/smaps_rollup");
+    fclose(f);
+    return use;
+}
+
+struct memory_use memory_of_both(void)
+{
+    struct memory_use own, other;
+
+    meet();
+    own = own_memory();
+    tell(&own, sizeof own);
+    hear(&other, sizeof other);
+    own.all += other.all;
+    own.shared += other.shared;
+    return own;
+}
+
+void connections_result(long count, double seconds, const struct memory_use *before, const struct memory_use *idle,
+                        const struct memory_use *used)
+{
+    result("time", seconds / (double)count * 1e9, "ns");
+    result("memory", (used->all - before->all) / (double)count, "KiB");
+    result("shared", (used->shared - before->shared) / (double)count, "KiB");
+    result("memory_idle", (idle->all - before->all) / (double)count, "KiB");
+    result("shared_idle", (idle->shared - before->shared) / (double)count, "KiB");
 }

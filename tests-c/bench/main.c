@@ -14,12 +14,13 @@
  * - watched: eight writes of an eighth of --size to a target that makes no call and polls its memory
  * - calls: single calls
  * - round: a send, its receive and both completions between two endpoints of one process, after --past
+ * - connections: memory and time of --iterations further connections of two processes
  * - all_to_all: in each round, a message from each of --processes to each other; messages per second
  *
  *   --adapter NAME          (shm)
  *   --size BYTES            of a transfer (8)
  *   --iterations N          default depends on the size; warm-up: a tenth
- *   --outstanding N         concurrent transfers (64; send_lat: 1)
+ *   --outstanding N         concurrent transfers (64; send_lat: 1); of connections: in progress (64)
  *   --processes N           of all_to_all (32)
  *   --past WHAT             of round: what the process has done before, see round.c (nothing)
  *   --looks N               of watch_lat at the last byte, before each dequeue (10)
@@ -50,7 +51,7 @@ static const struct test {
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
-    { "round", run_round, SEND }, { "all_to_all", run_mesh, SEND },
+    { "connections", run_connections, SEND }, { "round", run_round, SEND }, { "all_to_all", run_mesh, SEND },
 #ifdef DAT2
     { "datagram_lat", run_latency, DATAGRAM },
 #endif
@@ -130,11 +131,15 @@ static void options(struct plan *plan, char **arg)
     }
     if (plan->iterations == 0 && plan->run == run_delay)
         plan->iterations = 200;
+    if (plan->iterations == 0 && plan->run == run_connections)
+        plan->iterations = 1000;
     if (plan->iterations == 0)
         plan->iterations = plan->size <= 4096 ? 20000 : plan->size <= 65536 ? 5000 : 500;
     plan->warmup = plan->iterations / 10 + 1;
     if (plan->outstanding == 0)
-        plan->outstanding = plan->run == run_stream ? 64 : plan->run == run_watched ? 8 : 1;
+        plan->outstanding = plan->run == run_stream || plan->run == run_connections ? 64
+                            : plan->run == run_watched                              ? 8
+                                                                                    : 1;
 }
 
 static void pin(int cpu)

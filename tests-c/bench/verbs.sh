@@ -30,7 +30,7 @@ if DAPL2=$("$root/tests-c/verbs/dapl2.sh" "$TARGET"); then
     library=$(dirname "$(find "$DAPL2/usr/lib" -name libdat2.so | head -n 1)")
     "$CC" -std=gnu11 -Wall -Wextra -Werror -O2 -g -DDAT2 -isystem "$DAPL2/usr/include" -o "$programs/bench2" \
         "$here"/main.c "$here"/node.c "$here"/latency.c "$here"/stream.c "$here"/delay.c "$here"/calls.c \
-        "$here"/mesh.c "$here"/link.c -L"$library" -ldat2 || exit
+        "$here"/mesh.c "$here"/round.c "$here"/connections.c "$here"/link.c -L"$library" -ldat2 || exit
 else
     DAPL2=
 fi
