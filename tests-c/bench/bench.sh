@@ -118,8 +118,8 @@ configure()
         [ -e "$file" ] || { echo "bench.sh: no ${pair%:*} in $2" >&2; exit 2; }
         ln -s "$(realpath "$file")" "$work/$1.lib/${pair%:*}"
     done
-    for name in bench bench-other; do
-        echo "$name u$3 threadsafe default $work/$1.lib/$provider.so.${3%.*} libdat.$3 \"$instance\" \"\""
+    for adapter in bench bench-other; do
+        echo "$adapter u$3 threadsafe default $work/$1.lib/$provider.so.${3%.*} libdat.$3 \"$instance\" \"\""
     done >"$work/$1.conf"
 }
 configure ours "$libdir" 1.2
@@ -359,8 +359,8 @@ awk -F'|' '
 if [ -n "$AGAINST" ]; then
     # Each command of bench, with both sets of libraries.
     awk -F'|' '/^#/ { print; next }
-        !($3 in seen) {
-            seen[$3]
+        !(($1, $3) in seen) {
+            seen[$1, $3]
             ours = what = $3
             if (!sub(/^ *calls : /, " ", what)) sub(/ : .*/, "", what)
             print $1 "|" what "|" ours "| before" ours "| - | -"
