@@ -6,7 +6,7 @@
  *
  * Each turn makes and frees objects of every kind, a connection among them, and then measures rounds of a message on a
  * connection that exists from the start and on one that is new. The cost of a round is the lowest of many turns, so that
- * other load does not count; the last measurement goes on until it is as low as the first one, or until a deadline.
+ * other load does not count; the last measurement continues until it is as low as the first one, or until a deadline.
  * Without other load the costs differ by a few percent; the test permits half.
  */
 #include "common/fixture.h"

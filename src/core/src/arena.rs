@@ -198,6 +198,12 @@ pub struct Arena<D> {
     domain: PhantomData<fn() -> D>,
 }
 
+impl<D> Default for Arena<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 type Release = unsafe fn(*mut ());
 
 /// # Safety

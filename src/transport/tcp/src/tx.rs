@@ -96,7 +96,7 @@ pub struct Tx {
     gathered: u64,
     /// Number of the adapter's polls before the last post.
     polls: u64,
-    /// Set by a post that follows another one without a poll, until a post finds no outstanding request.
+    /// Set by a post that follows another post without a poll, until a post finds no outstanding request.
     bursts: bool,
     /// Set once a record of the oldest waiting request was sent; `offset` counts its sent payload.
     begun: bool,
