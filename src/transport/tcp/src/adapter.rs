@@ -244,8 +244,6 @@ impl Transport for Tcp {
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
-        // Posts precede the end, and the program might not poll again.
-        qp.send_gathered();
         let end = match how {
             Disconnect::AfterRequests => return Closing::Later,
             Disconnect::Now => End::Disconnected,

@@ -223,17 +223,12 @@ impl Conn {
         if let Err(over) = receiving.resume(self) {
             return self.end_later(over);
         }
-        self.send_gathered();
-        // Otherwise the socket reports when it has room.
-        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge(false));
-    }
-
-    /// Sends gathered requests.
-    pub fn send_gathered(self: &Arc<Self>) {
         let _ = self.heard(|tx| {
             tx.stop_gathering();
             Ok(())
         });
+        // Otherwise the socket reports when it has room.
+        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge(false));
     }
 
     /// Resumes sending when the socket has room.

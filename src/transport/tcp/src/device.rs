@@ -15,7 +15,7 @@
 //!
 //! A program that posts one request, then polls once, would send one record per system call. So while it polls often,
 //! the posts of a stream ([`Leave::WithLater`](crate::tx::Leave)) wait for later ones, for up to [`IDLE`] polls after the
-//! last post. The first of these polls return immediately.
+//! last post. The first of these polls return immediately. Core polls completely before it ends a connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -57,6 +57,8 @@ const STEADY: u32 = 64;
 const IDLE: u32 = 4;
 /// Number of polls after each post of a stream that return immediately.
 const SKIPPED: u32 = 2;
+/// Maximum number of consecutive polls that return immediately.
+const MAX_SKIPPED: u32 = 16;
 /// Minimum number of polls in a [`TICK`] of a program that polls often.
 pub const BRISK: u64 = 64;
 /// Interval at which the progress thread checks for polls of the program. Gathered requests leave within two.
@@ -127,6 +129,8 @@ pub struct Device {
     is_due: AtomicBool,
     /// Number of polls since the last post that waits for later ones.
     idle: AtomicU32,
+    /// Number of polls that returned immediately since the last one that did not.
+    skipped: AtomicU32,
     deferred: Mutex<Vec<After>>,
     is_deferred: AtomicBool,
 }
@@ -174,6 +178,7 @@ impl Device {
             is_noted: AtomicBool::new(false),
             is_due: AtomicBool::new(false),
             idle: AtomicU32::new(0),
+            skipped: AtomicU32::new(0),
             deferred: Mutex::default(),
             is_deferred: AtomicBool::new(false),
         };
@@ -234,11 +239,19 @@ impl Device {
         self.is_noted() && !self.is_due.load(Ordering::Relaxed)
     }
 
-    /// Counts a poll while posts wait for later ones. Returns the number of polls before it since the last such post.
-    fn idle_polls(&self) -> Option<u32> {
-        let idle = self.is_gathering().then(|| self.idle.load(Ordering::Relaxed))?;
-        self.idle.store(idle + 1, Ordering::Relaxed);
-        Some(idle)
+    /// Counts a poll while posts wait for later ones. Returns the number of polls since the last such post.
+    fn count_idle(&self) -> u32 {
+        let idle = self.idle.load(Ordering::Relaxed) + 1;
+        self.idle.store(idle, Ordering::Relaxed);
+        idle
+    }
+
+    /// Returns whether a poll may return immediately, so that a program that posts without end also receives.
+    fn may_skip(&self) -> bool {
+        let skipped = self.skipped.load(Ordering::Relaxed);
+        let may = skipped < MAX_SKIPPED;
+        self.skipped.store(if may { skipped + 1 } else { 0 }, Ordering::Relaxed);
+        may
     }
 
     /// Wakes the progress thread if it has set `sleeps`, a flag of this device.
@@ -319,8 +332,7 @@ impl Device {
 
     /// Handles ready sockets, and defers work for a thread without a lock.
     pub fn collect(&self, how: Poll) {
-        let idle = if how == Poll::IfFree { self.idle_polls() } else { None };
-        if idle.is_some_and(|idle| idle < SKIPPED) {
+        if how == Poll::IfFree && self.is_gathering() && self.count_idle() <= SKIPPED && self.may_skip() {
             return;
         }
         let polling = match how {
@@ -351,8 +363,8 @@ impl Device {
         }
         polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
         let flushes = (polling.streak == 0 || how == Poll::Complete) && (polling.reports || self.is_noted());
-        let gathers = !found && idle.is_some_and(|idle| idle < IDLE) && self.is_gathering();
-        if flushes && !gathers {
+        let must = || found || how == Poll::Complete || self.idle.load(Ordering::Relaxed) > IDLE;
+        if flushes && (!self.is_gathering() || must()) {
             self.flush(polling);
         }
     }

@@ -170,12 +170,12 @@ impl Tx {
     /// a request is deferred only if the last request of that kind was followed by another without a poll.
     pub fn gather(&mut self, polls: u64) -> Leave {
         let waiting = self.requests.len() - self.launched;
-        let Some(last) = self.requests.back() else { return Leave::Now };
         self.bursts |= std::mem::replace(&mut self.polls, polls) == polls;
         let waits = self.launched > 0 || (waiting == 1 && std::mem::take(&mut self.bursts)) || self.gathers;
-        if !waits || waiting >= GATHERED || self.begun || last.len > MEDIUM {
+        if !waits || waiting >= GATHERED || self.begun {
             return Leave::Now;
         }
+        let Some(last) = self.requests.back().filter(|last| last.len <= MEDIUM) else { return Leave::Now };
         if waiting > 1 && !self.gathers {
             return Leave::Soon;
         }
