@@ -55,7 +55,7 @@ pub fn target<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, m
 }
 
 /// Copies `from` to `to`. If `last`, stores the last word last.
-#[inline(always)]
+#[inline]
 pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
     if last {
         copy_tail_last(to, from);

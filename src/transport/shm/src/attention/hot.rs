@@ -26,7 +26,10 @@ const RETRY_AFTER: u32 = 1 << 16;
 enum Look {
     Nothing,
     Further,
-    Records,
+    /// Records. `moved` is set if there also was a new position of the peer, or other work.
+    Records {
+        moved: bool,
+    },
 }
 
 /// Polls a connection. A `caller` polls again, so it may first wait for a reply.
@@ -34,13 +37,14 @@ enum Look {
 fn look(conn: &Arc<Conn>, caller: bool) -> Look {
     let Some(end) = conn.end() else { return Look::Nothing };
     if end.has_requests() {
-        if let Some(credit) = conn.take_requests(end) {
+        let credit = conn.take_requests(end);
+        if let Some(credit) = credit {
             conn.try_progress_tx(end, credit);
         }
         if end.is_answered() {
             conn.progress();
         }
-        return Look::Records;
+        return Look::Records { moved: credit.is_some() };
     }
     if end.has_moved(caller) {
         conn.try_progress_tx(end, None);
@@ -73,8 +77,8 @@ impl Hot {
             match look(conn, caller) {
                 Look::Nothing => {}
                 Look::Further => self.found += 1,
-                Look::Records => {
-                    self.found += 1;
+                Look::Records { moved } => {
+                    self.found += 1 + u64::from(moved);
                     self.records = self.records.wrapping_add(1);
                     if at > 0 {
                         self.list.swap(at - 1, at);

@@ -29,7 +29,7 @@ use dat_core::{Change, Rights};
 use dat_memory::copy::{List, acquire_all, gather_last, sources, store_lists, target, targets};
 pub use dat_memory::copy::{Slice, gather, scatter, scatter_one, source, store};
 use dat_memory::regions::{AccessContext, RegionRef};
-use dat_memory::user::{self, LastWord, Source, Target, copy, tail_len, take_last_word};
+use dat_memory::user::{self, LastWord, Source, Target, copy, copy_tail_last, tail_len, take_last_word};
 
 use crate::control_region::Peer;
 use crate::offer::Part;
@@ -231,7 +231,13 @@ pub fn to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: S
     let Some(own) = end.regions().acquire(segment.key as u32) else { return Err(NOT_REGISTERED) };
     let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else { return Err(NOT_GRANTED) };
     let to = granted.target(slice.offset, slice.len);
-    store(to, source(&own, segment, slice.offset, slice.len), slice.last);
+    let from = source(&own, segment, slice.offset, slice.len);
+    // Not `store`, which is not inlined.
+    if slice.last {
+        copy_tail_last(to, from)
+    } else {
+        copy(to, from)
+    };
     Ok(())
 }
 

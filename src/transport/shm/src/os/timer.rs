@@ -37,7 +37,7 @@ impl Timer {
         timerfd_settime(&self.fd, TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval, it_value }).is_ok()
     }
 
-    /// Marks an expiry as handled: the descriptor becomes unreadable.
+    /// Clears an expiration.
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.fd, &mut [0_u8; 8]);
     }
