@@ -8,7 +8,7 @@
 //! of a page of our providers have the same table. In memory of a provider in C, tables can be mixed; then
 //! [`dispatch`](crate::dispatch) searches the registered tables.
 //!
-//! The low bits of a page's number determine its first slot, which pages 64 MiB apart share (a million objects of our
+//! The low bits of a page's number determine its first slot, which pages 16 MiB apart share (262,144 objects of our
 //! providers); higher bits contribute to its second slot. Each invalid handle on an unknown page costs a system call for
 //! each registered table.
 
@@ -19,7 +19,8 @@ use dat_udat::dat::DAT_HANDLE;
 
 use crate::head::Head;
 
-const SLOTS: usize = 16384;
+/// So few that the library's zeroed data rarely contains a huge page, which one access would make resident.
+const SLOTS: usize = 4096;
 
 /// Logarithm of the smallest page size, in bytes.
 const PAGE_BITS: u32 = 12;
