@@ -116,8 +116,7 @@ const MIN_BYTES: usize = 1 << 20;
 /// Bytes by which the cells of an adapter grow. At least the size of a page, which has cells of one adapter only.
 const STEP: usize = 64 << 10;
 
-/// The memory of a handle.
-#[derive(Default)]
+/// The memory of a handle. Zeroed memory is a dead cell.
 #[repr(C, align(64))]
 pub struct Cell {
     face: AtomicUsize,
@@ -297,9 +296,9 @@ impl<D> Arena<D> {
     }
 
     /// Invalidates all handles in a forked child, where a thread of the parent can have locked the arena. Drops no
-    /// object, because the parent uses their resources too. The cells stay readable.
+    /// object, because the parent uses their resources too. The cells stay readable. The caller has ended the sections
+    /// of the parent's threads with [`epoch::in_child`].
     pub fn abandon(&self) {
-        epoch::in_child();
         self.len.store(0, Ordering::Relaxed);
         self.state.store(ptr::null_mut(), Ordering::Relaxed);
     }

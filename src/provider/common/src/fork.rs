@@ -4,7 +4,7 @@ use std::process;
 use std::sync::atomic::Ordering;
 
 use dat_core::transport::Transport;
-use host::{fork, memory};
+use host::{epoch, fork, memory};
 
 use crate::Provider;
 
@@ -37,6 +37,7 @@ extern "C" fn child<F: Provider>() {
     F::domain().forker.store(0, Ordering::Relaxed);
     memory::after_fork_in_child();
     fork::let_in_child();
+    epoch::in_child();
     F::domain().arena.abandon();
     F::Transport::after_fork_in_child();
     drop(held);
