@@ -144,13 +144,16 @@ endef
 
 # Installs the Debian packages that the build lacks, or names them, before cargo fails in words of its own.
 rust:
-	@needs=$$(CARGO="$(CARGO)" CC="$(CC)" packaging/needs.sh | tr '\n' ' '); \
+	@lacks() { CARGO="$(CARGO)" CC="$(CC)" packaging/needs.sh | tr '\n' ' '; }; \
+	needs=$$(lacks); \
 	if test -z "$$needs"; then exit 0; fi; \
 	if test "$(CHECK_INSTALL)" != 0 && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		echo "make: installing Debian packages (CHECK_INSTALL=0 prevents it): $$needs"; \
-		log=$$(mktemp) && { apt-get -q update && DEBIAN_FRONTEND=noninteractive \
-			apt-get -q -y --no-install-recommends install $$needs; } >"$$log" 2>&1 && rm "$$log" && exit 0; \
-		tail -n 5 "$$log" >&2; rm "$$log"; \
+		log=$$(mktemp); { apt-get -q update && DEBIAN_FRONTEND=noninteractive \
+			apt-get -q -y --no-install-recommends install $$needs; } >"$$log" 2>&1 || tail -n 5 "$$log" >&2; \
+		rm "$$log"; \
+		needs=$$(lacks); \
+		if test -z "$$needs"; then exit 0; fi; \
 	fi; \
 	echo "make: the build needs a C compiler, lld, and cargo and rustc $(RUST_LEAST) or newer. Debian's packages:" >&2; \
 	echo "    sudo apt-get install $$needs" >&2; \
