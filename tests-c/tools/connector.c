@@ -6,6 +6,7 @@
  *     connector COMMAND ADAPTER QUALIFIER [ADDRESS|THREAD]
  *
  * - connect: connects to this host or an IPv4 address; disconnects at the end of standard input
+ * - send: the same, after a message for which the peer has no receive
  * - slander: connects to this host like dat-ping, sends one message of wrong bytes, waits for the end of the connection
  * - accept: accepts one connection and waits for its end
  * - lie: accepts like dat-ping, and returns every message unchanged, which dat-ping does not expect
@@ -103,28 +104,6 @@ static void connect_to(const char *address, DAT_CONN_QUAL qualifier, DAT_COUNT s
     say("connected");
 }
 
-static int connect_and_stay(DAT_CONN_QUAL qualifier, const char *address)
-{
-    char line[16];
-
-    connect_to(address, qualifier, 0, NULL);
-    while (fgets(line, sizeof line, stdin) != NULL)
-        ;
-    must("dat_ep_disconnect", dat_ep_disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG));
-    (void)next(connections, DAT_CONNECTION_EVENT_DISCONNECTED);
-    return 0;
-}
-
-static int accept_and_stay(DAT_CONN_QUAL qualifier)
-{
-    must("dat_cr_accept", dat_cr_accept(listen_once(qualifier), ep, 0, NULL));
-    (void)next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
-    say("connected");
-    (void)next(connections, 0);
-    say("gone");
-    return 0;
-}
-
 /* Registers memory and returns its contexts. */
 static void *memory(size_t size, DAT_LMR_CONTEXT *local, DAT_RMR_CONTEXT *remote)
 {
@@ -150,6 +129,38 @@ static DAT_LMR_TRIPLET segment(DAT_LMR_CONTEXT context, char *at, DAT_SEG_LENGTH
     triplet.virtual_address = (DAT_VADDR)(uintptr_t)at;
     triplet.segment_length = length;
     return triplet;
+}
+
+static int connect_and_stay(DAT_CONN_QUAL qualifier, const char *address, int sends)
+{
+    char line[16];
+
+    connect_to(address, qualifier, 0, NULL);
+    if (sends) {
+        DAT_LMR_CONTEXT local;
+        DAT_RMR_CONTEXT remote;
+        char *message = memory(TRANSFER, &local, &remote);
+        DAT_LMR_TRIPLET iov = segment(local, message, TRANSFER);
+        DAT_DTO_COOKIE cookie;
+
+        cookie.as_64 = 0;
+        must("dat_ep_post_send", dat_ep_post_send(ep, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+    }
+    while (fgets(line, sizeof line, stdin) != NULL)
+        ;
+    must("dat_ep_disconnect", dat_ep_disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG));
+    (void)next(connections, DAT_CONNECTION_EVENT_DISCONNECTED);
+    return 0;
+}
+
+static int accept_and_stay(DAT_CONN_QUAL qualifier)
+{
+    must("dat_cr_accept", dat_cr_accept(listen_once(qualifier), ep, 0, NULL));
+    (void)next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    say("connected");
+    (void)next(connections, 0);
+    say("gone");
+    return 0;
 }
 
 static void put(unsigned char *to, uint64_t value, int bytes)
@@ -391,7 +402,9 @@ int main(int argc, char **argv)
     qualifier = strtoull(argv[3], NULL, 10);
     set_up(argv[2]);
     if (strcmp(argv[1], "connect") == 0)
-        return connect_and_stay(qualifier, argc > 4 ? argv[4] : "127.0.0.1");
+        return connect_and_stay(qualifier, argc > 4 ? argv[4] : "127.0.0.1", 0);
+    if (strcmp(argv[1], "send") == 0)
+        return connect_and_stay(qualifier, argc > 4 ? argv[4] : "127.0.0.1", 1);
     if (strcmp(argv[1], "slander") == 0)
         return slander(qualifier);
     if (strcmp(argv[1], "accept") == 0)

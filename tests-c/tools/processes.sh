@@ -34,6 +34,7 @@ conf()
     cat >"$DAT_OVERRIDE" <<END
 shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$1" ""
 shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$1" ""
+net u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "tcp lo" ""
 END
     chmod 644 "$DAT_OVERRIDE"
 }
@@ -50,21 +51,23 @@ start()
     started="$started $pid"
 }
 
-# shows EXPRESSION: waits until the expression is true. `p` maps pids to the processes below $work, `a` to their first
-# adapters.
+# shows EXPRESSION: waits until the expression is true. `p` maps pids to the processes below $work and those over tcp,
+# `a` to their first adapters, and `e` to the first endpoints of these.
 shows()
 {
     tries=0
     until "$BIN/dat-info" --processes --json >"$work/info.out" && python3 - "$work" "$1" <<'END'
 import json, sys
 work, wanted = sys.argv[1:]
-p = {o["pid"]: o for o in json.load(open(work + "/info.out"))["processes"] if o["directory"].startswith(work)}
+p = {o["pid"]: o for o in json.load(open(work + "/info.out"))["processes"] if (o["directory"] or "").startswith(work) or
+     o["directory"] is None and (o["adapters"] is None or o["adapters"][0]["name"] == "net")}
 a = {pid: o["adapters"][0] for pid, o in p.items() if o["adapters"]}
+e = {pid: adapter["endpoints"][0] for pid, adapter in a.items() if adapter["endpoints"]}
 sys.exit(not eval("(%s)" % wanted))
 END
     do
         tries=$((tries + 1))
-        [ $tries -lt 200 ] || { echo "# never: $1"; cat "$work/info.out"; return 1; }
+        [ "$tries" -lt 200 ] || { echo "# never: $1"; cat "$work/info.out"; return 1; }
         sleep 0.05
     done
 }
@@ -115,17 +118,32 @@ table()
 }
 ok 'the table for people' table
 
-# A stopped process cannot respond.
-
+# A stopped process cannot respond. The other process waits for it.
 stopped()
 {
     kill -STOP "$client"
-    shows "p[$client]['adapters'] is None and $server in a"
+    shows "p[$client]['adapters'] is None and p[$client]['stopped'] and $server in a and not p[$server]['stopped']" &&
+        "$BIN/dat-info" --processes >"$work/table.out" && grep -qE "^$client +dat-ping +[^ ]+ +stopped +-" "$work/table.out"
     found=$?
     kill -CONT "$client"
     [ $found = 0 ] && shows "$client in a"
 }
-ok 'a process that is stopped is there, and does not answer' stopped
+ok 'a stopped process is shown as stopped' stopped
+
+# Checks the rates of the client, with a line for each of its connections.
+rates()
+{
+    timeout 20 "$BIN/dat-info" --processes --watch=0.2 >"$work/rates.out" &
+    started="$started $!"
+    tries=0
+    until grep -qE "^$client +shm +0x[0-9a-f]+ +pid $server +(direct|ring:[a-z]+) .* [1-9][0-9]* +[1-9][0-9.]* [KM]*i*B " \
+        "$work/rates.out"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || { cat "$work/rates.out"; return 1; }
+        sleep 0.05
+    done
+}
+ok '--watch shows rates' rates
 
 new_version()
 {
@@ -169,6 +187,44 @@ overflown()
     shows "a[$pid]['events_lost'] == 1"
 }
 ok 'a connection request for which there was no room is lost' overflown
+
+# hang ADAPTER QUALIFIER PATH: starts two processes, one of which sends a message without a receive.
+hang()
+{
+    [ -x "$work/hang" ] || ${CC:-cc} -std=c99 -O1 -DUDAPL=12 -I"$root/include" -I"$root/tests-c" -o "$work/hang" \
+        "$here/connector.c" "$LIB/libdat.so.1" || return 1
+    start receiver "$work/hang" accept "$1" "$2"
+    receiver=$pid
+    await receiver.out listening || return 1
+    sleep 60 | "$work/hang" send "$1" "$2" >"$work/sender.out" 2>&1 &
+    started="$started $!"
+    await sender.out connected || return 1
+    shows "[i for i in e if i != $receiver and a[i]['name'] == '$1' and e[i]['outstanding_requests'] == 1 and
+        p[i]['command'] == 'hang'] and e[$receiver]['message_waits'] and e[$receiver]['path'] $3 and
+        e[$receiver]['state'] == 'DAT_EP_STATE_CONNECTED'" || return 1
+    "$BIN/dat-info" --processes >"$work/table.out" && grep -qE "^$receiver +$1 .* a receive\$" "$work/table.out" &&
+        grep -qE "^[0-9]+ +$1 .* a receive of the peer\$" "$work/table.out" || { cat "$work/table.out"; return 1; }
+}
+
+# await FILE TEXT: waits until the file in $work contains a line.
+await()
+{
+    tries=0
+    until grep -qs "$2" "$work/$1"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || { echo "# $1 never had: $2"; return 1; }
+        sleep 0.05
+    done
+}
+ok 'shm: two processes that hang: one waits for a receive of the other' hang shm 18518 "in ('direct', 'ring')"
+ok 'tcp: two processes that hang: one waits for a receive of the other' hang net 18519 "== 'socket'"
+
+queues()
+{
+    "$BIN/dat-info" --processes --all >"$work/table.out" &&
+        grep -qE "^$receiver +net +EVD +0x[0-9a-f]+ +[1-9][0-9]* +0 +0 +(-|a thread waits)\$" "$work/table.out"
+}
+ok '--all shows the queues' queues
 
 killed()
 {

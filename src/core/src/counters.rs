@@ -8,7 +8,7 @@
 //! objects. So it counts each endpoint once.
 //!
 //! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
-//! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
+//! report them ([`AdapterSnapshot`](crate::transport::AdapterSnapshot)).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

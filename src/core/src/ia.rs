@@ -283,6 +283,12 @@ pub struct AdapterSink<T: Transport> {
     pub(crate) adapter: Weak<Ia<T>>,
 }
 
+impl<T: Transport> Clone for AdapterSink<T> {
+    fn clone(&self) -> Self {
+        AdapterSink { adapter: self.adapter.clone() }
+    }
+}
+
 impl<T: Transport> AdapterSink<T> {
     /// Reports that the adapter has failed: its connections end, and nothing else will work.
     pub fn catastrophe(&self) {

@@ -6,7 +6,7 @@
 //! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list. It ignores `pub use`,
 //! by which [`transport`] names the sinks of objects.
 //!
-//! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the fast path from a post to a dequeue
+//! * `open`: opening and closing adapters; `snapshot`: snapshots for tools; [`wait`]: blocking waits; `usual`: the fast path from a post to a dequeue
 //! * `sp`: service points and requests
 //! * `ep`: endpoints
 //! * `srq`, `rmr`: objects that endpoints use
@@ -47,6 +47,7 @@ pub mod probes;
 mod pz;
 mod rmr;
 mod rmr_table;
+mod snapshot;
 mod sp;
 mod srq;
 mod srq_accounting;

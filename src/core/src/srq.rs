@@ -21,7 +21,7 @@ use crate::mem::Rights;
 use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
 use crate::srq_accounting::{self, Completed, SrqAccounting};
-use crate::transport::{Checked, Poll, RecvId, Segment, SharedReceives, Taken, Transport};
+use crate::transport::{Checked, Poll, QueueKind, QueueSnapshot, RecvId, Segment, SharedReceives, Taken, Transport};
 use crate::users::Use;
 
 /// A shared receive queue.
@@ -126,6 +126,20 @@ impl<T: Transport> Srq<T> {
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
         self.hand_in(&checked, cookie)
+    }
+
+    /// Returns a snapshot; `None` if another thread holds the lock on the accounting.
+    pub(crate) fn glance(&self) -> Option<QueueSnapshot> {
+        let accounting = self.accounting.try_lock()?;
+        Some(QueueSnapshot {
+            handle: self.header.handle(),
+            kind: QueueKind::Srq,
+            size: accounting.max_recvs,
+            filled: accounting.available,
+            low_watermark: if accounting.armed { accounting.low_watermark } else { 0 },
+            lost: 0,
+            has_waiter: false,
+        })
     }
 
     /// Polls, and returns the status.

@@ -29,7 +29,6 @@ pub mod table;
 
 pub use crate::ep_state::{EpState, Next, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
-pub use counted::{AdapterSnapshot, Glanced};
 pub use datagram::{DatagramSink, Exchange};
 pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use internal::{InternalConnection, Sending};

@@ -26,7 +26,7 @@ use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::fifo::Fifo;
 use crate::ia::Ia;
-use crate::transport::{Poll, Transport};
+use crate::transport::{Poll, QueueKind, QueueSnapshot, Transport};
 use crate::users::Use;
 
 /// The changeable parameters of an EVD.
@@ -183,6 +183,25 @@ impl<T: Transport> Evd<T> {
     pub fn status(&self) -> EvdStatus {
         let queue = self.queue();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.is_waitable(), feed: queue.feed() }
+    }
+
+    /// Returns a snapshot; `None` if another thread holds the lock on the queue.
+    pub(crate) fn glance(&self) -> Option<QueueSnapshot> {
+        let queue = self.queue.try_lock()?;
+        Some(QueueSnapshot {
+            handle: self.header.handle(),
+            kind: QueueKind::Evd,
+            size: queue.qlen,
+            filled: queue.len(),
+            low_watermark: 0,
+            lost: self.lost.load(Ordering::Relaxed),
+            has_waiter: queue.wait.is_some(),
+        })
+    }
+
+    /// Returns whether the queue is full; `false` if another thread holds its lock.
+    pub(crate) fn is_full(&self) -> bool {
+        self.queue.try_lock().is_some_and(|queue| queue.len() >= queue.qlen)
     }
 
     /// Returns the attached CNO.

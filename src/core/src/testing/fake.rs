@@ -13,8 +13,8 @@ use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Extended, Fabric,
-    Flow, Handed, ListenerSink, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope,
-    SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
+    Flow, Handed, ListenerSink, Path, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId,
+    Scope, SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 
 /// The fake transport. Records the calls that [`Call`] names, and accepts all except after [`Fake::refuse_after`].
@@ -341,6 +341,10 @@ impl Transport for Fake {
 
     fn flow(&self, (): &(), (): &()) -> Flow {
         Flow::default()
+    }
+
+    fn path(&self, (): &(), (): &()) -> Path {
+        Path::default()
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<((), u64)> {

@@ -1,5 +1,6 @@
-//! Counters of stalls on a connection.
+//! Stalls on a connection: counters, and the present state.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::arena::Handle;
@@ -56,6 +57,26 @@ impl Gauge {
     pub fn stalls(&self) -> u64 {
         self.stalls.load(Ordering::Relaxed)
     }
+
+    /// Returns whether the part stalls.
+    pub fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
+    }
+}
+
+/// How a connection transfers data, and what it waits for, for tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Name of the path, which the transport's manual page describes.
+    pub name: &'static str,
+    /// ID of the peer's process; 0 if the transport does not know it.
+    pub process: i32,
+    /// Addresses of its TCP socket, and of the peer's.
+    pub sockets: Option<(SocketAddr, SocketAddr)>,
+    /// Set while a request waits for room or for earlier requests.
+    pub requests_wait: bool,
+    /// Set while a message of the peer waits for a receive.
+    pub message_waits: bool,
 }
 
 #[cfg(test)]

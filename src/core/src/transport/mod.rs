@@ -57,7 +57,7 @@ use std::time::Duration;
 
 pub use capabilities::{Extended, SharedReceives, Supported, Unsupported, Windows};
 pub use datagrams::Datagrams;
-pub use gauge::{Flow, Gauge};
+pub use gauge::{Flow, Gauge, Path};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
@@ -68,10 +68,11 @@ pub use work::{
 };
 
 use crate::addr::Address;
-pub use crate::ep::{AdapterSnapshot, ConnectionOwner, EndpointSink, Glanced, InternalConnection, Sending, TxGuard};
+pub use crate::ep::{ConnectionOwner, EndpointSink, InternalConnection, Sending, TxGuard};
 use crate::error::Result;
 pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
+pub use crate::snapshot::{AdapterSnapshot, EndpointSnapshot, Glanced, QueueKind, QueueSnapshot};
 pub use crate::sp::ListenerSink;
 
 /// The parameters of a new queue pair.
@@ -349,6 +350,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Returns the counters of the connection. Called with the endpoint's requests locked.
     fn flow(&self, qp: &Self::Qp, tx: &Self::Tx) -> Flow;
+
+    /// Returns the path of the connection's data. Called with the endpoint's requests locked.
+    fn path(&self, qp: &Self::Qp, tx: &Self::Tx) -> Path;
 
     /// Listens on `qualifier`, or on a chosen one, and passes requests to `sink`.
     ///

@@ -7,6 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use dat::Request;
 
 use crate::tool::Common;
+use crate::units::{self, DAY};
 
 /// Show the interface adapters that a uDAPL program can open, and why others do not open
 ///
@@ -19,16 +20,21 @@ pub struct Arguments {
     pub name: Option<OsString>,
 
     /// Also list the adapters that do not open, each with the cause
-    #[arg(short, long, conflicts_with_all = ["name", "explain", "processes"])]
+    #[arg(short, long, conflicts_with_all = ["name", "explain"])]
     pub all: bool,
 
     /// Show the steps of dat_ia_open for NAME or all adapters, and where the documentation describes each failure
     #[arg(long)]
     pub explain: bool,
 
-    /// Show which processes have an adapter of shm open, and what they have sent and received
+    /// Show the processes that have adapters open, their connections, and what these wait for; with --all, all queues
     #[arg(long, conflicts_with_all = ["name", "explain", "library", "api"])]
     pub processes: bool,
+
+    /// With --processes, show the rates of the connections every SECONDS (1) until Ctrl-C
+    #[arg(long, requires = "processes", conflicts_with_all = ["json", "all"], value_name = "SECONDS", num_args = 0..=1,
+        require_equals = true, default_missing_value = "1", value_parser = units::seconds(0.1..=DAY))]
+    pub watch: Option<f64>,
 
     /// Open the adapter as a program of this version and thread safety does, and write what came of it as JSON; dat-info
     /// runs itself so

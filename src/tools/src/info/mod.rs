@@ -47,7 +47,7 @@ impl Tool for Arguments {
         let name = self.name.map(|name| CString::new(name.into_vec()).unwrap_or_default());
         let outcome = match (name.as_deref(), self.probe) {
             (Some(name), Some(request)) => return probe::answer(name, request, common),
-            (None, _) if self.processes => processes::run(json),
+            (None, _) if self.processes => processes::run(json, self.all, self.watch),
             (name, _) if self.explain => explain::run(name, common),
             (Some(name), _) => one(name, common),
             (None, _) => listing::run(common, self.all),

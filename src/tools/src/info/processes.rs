@@ -1,5 +1,8 @@
-//! The processes that have an adapter of shm open, and their counters. A process responds only to its user, so root
-//! acts as that user.
+//! The processes that have adapters open: counters, connections and queues. A process responds only to its user and to
+//! root. At shm's sockets, root acts as that user.
+
+mod table;
+mod watch;
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -7,53 +10,80 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dat::Api;
 use dat_census::copies::Obstacle;
-use dat_census::{OpenAdapter, PLACE, PREFIX, Process};
+use dat_census::{Counts, Endpoint, OpenAdapter, PLACE, PREFIX, Process, Queue};
 use dat_registry::search::{Places, find};
 use rustix::process::geteuid;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::explain::adapter::{Kind, kind_of};
 use super::{shown, version, words};
-use crate::print::{self, columns};
+use crate::print;
 use crate::tool::Outcome;
 
+/// A process that uses a rendezvous directory, or an adapter with a socket of its own.
+#[derive(Clone, Debug)]
 struct Found {
-    user: u32,
-    directory: PathBuf,
+    directory: Option<PathBuf>,
     command: Option<String>,
+    stopped: bool,
     process: Process,
 }
 
-const HEADS: &str =
-    "PID COMMAND USER ADAPTER API CONNECTIONS MADE FAILED SENT BYTES RECEIVED BYTES STALLS LOST DIRECT AGE";
+pub fn run(json: bool, all: bool, watch: Option<f64>) -> anyhow::Result<Outcome> {
+    if let Some(interval) = watch {
+        return watch::run(Duration::from_secs_f64(interval));
+    }
+    let found = collect();
+    if json {
+        print::line(format_args!("{:#}", json!({ "processes": objects(&found) })))?;
+    } else if found.is_empty() {
+        let (whose, others) = match geteuid().is_root() {
+            true => (String::new(), ""),
+            false => (format!(" of user {}", geteuid().as_raw()), "; root sees the processes of all users"),
+        };
+        print::line(format_args!("No process{whose} has an adapter open{others}."))?;
+    } else {
+        print::line(table::all(&found, all))?;
+    }
+    Ok(Outcome::Fine)
+}
 
-pub fn run(json: bool) -> anyhow::Result<Outcome> {
+/// Asks all processes, and returns them sorted by process ID.
+fn collect() -> Vec<Found> {
     let root = geteuid().is_root();
     let mut all = Vec::new();
     for directory in directories(root) {
         match ask(&directory, root) {
-            Ok(found) => all.extend(found),
+            Ok(processes) => all.extend(processes.into_iter().map(|process| found(process, Some(&directory)))),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {}
             Err(error) => print::complain(format_args!("{}: {error}", shown(&directory.to_string_lossy()))),
         }
     }
-    all.sort_by_key(|found| found.process.pid);
-    if json {
-        let processes: Vec<_> = all.iter().map(object).collect();
-        print::line(format_args!("{:#}", json!({ "processes": processes })))?;
-    } else if all.is_empty() {
-        let (whose, others) = match root {
-            true => (String::new(), ""),
-            false => (format!(" of user {}", geteuid().as_raw()), "; root sees the processes of all users"),
-        };
-        print::line(format_args!("No process{whose} has an adapter of the provider shm open{others}."))?;
-    } else {
-        print::line(columns(&HEADS.split(' ').collect::<Vec<_>>(), all.iter().flat_map(rows)))?;
+    match dat_census::adapters_in_namespace() {
+        Ok(processes) => all.extend(processes.into_iter().map(|process| found(process, None))),
+        Err(error) => print::complain(format_args!("/proc/net/unix: {error}: only adapters of shm are shown")),
     }
-    Ok(Outcome::Fine)
+    all.sort_by_key(|found| found.process.pid);
+    all
+}
+
+fn found(process: Process, directory: Option<&Path>) -> Found {
+    let proc = |file: &str| {
+        let is_visible = process.pid > 0;
+        is_visible.then(|| fs::read_to_string(format!("/proc/{}/{file}", process.pid)).ok()).flatten()
+    };
+    // The state follows the command, which can contain any characters.
+    let state = proc("stat").and_then(|stat| stat.rsplit_once(')')?.1.trim_start().chars().next());
+    Found {
+        directory: directory.map(Path::to_owned),
+        command: proc("comm").map(|name| name.trim_end().to_owned()),
+        stopped: matches!(state, Some('T' | 't')),
+        process,
+    }
 }
 
 /// Returns the default directory (for root, of every user) and the configured directories.
@@ -74,20 +104,10 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
 }
 
 /// Queries the processes of a directory; root does so as the directory's owner.
-fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
+fn ask(directory: &Path, root: bool) -> io::Result<Vec<Process>> {
     let user = if root { fs::symlink_metadata(directory)?.uid() } else { geteuid().as_raw() };
-    let processes = {
-        let _owner = if root { Some(set_effective_user(user).map(|()| Acting)?) } else { None };
-        dat_census::processes(directory)?
-    };
-    let command = |pid: i32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-    let found = |process: Process| Found {
-        user,
-        directory: directory.to_owned(),
-        command: command(process.pid).filter(|_| process.pid > 0).map(|name| name.trim_end().to_owned()),
-        process,
-    };
-    Ok(processes.into_iter().map(found).collect())
+    let _owner = if root { Some(set_effective_user(user).map(|()| Acting)?) } else { None };
+    dat_census::processes(directory)
 }
 
 /// Restores the effective user root on drop.
@@ -114,95 +134,90 @@ fn user_name(user: u32) -> String {
     unsafe { CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
 }
 
-fn object(found: &Found) -> Value {
-    let adapters = found.process.adapters.as_deref().map(|adapters| adapters.iter().map(adapter).collect::<Vec<_>>());
-    json!({
-        "pid": (found.process.pid > 0).then_some(found.process.pid),
-        "command": found.command,
-        "user": found.user,
-        "directory": found.directory.to_string_lossy(),
-        "adapters": adapters,
-    })
-}
-
-fn adapter(of: &OpenAdapter) -> Value {
-    macro_rules! counters {
-        ($($field:ident)*) => {
-            json!({
-                "name": of.name,
-                "version": format!("{}.{}", of.major, of.minor),
-                "seconds": of.age,
-                "obstacle": of.obstacle.map(Obstacle::word),
-                $(stringify!($field): of.$field,)*
-            })
-        };
+/// Returns an object for each process, with all its adapters.
+fn objects(found: &[Found]) -> Vec<Value> {
+    let mut all: Vec<Map<String, Value>> = Vec::new();
+    for Found { directory, command, stopped, process } in found {
+        let adapters = process.adapters.iter().flatten().map(adapter).collect::<Vec<_>>();
+        let adapters = process.adapters.as_ref().map(|_| adapters);
+        let pid = (process.pid > 0).then_some(process.pid);
+        match all.last_mut().filter(|last| pid.is_some() && last["pid"] == json!(pid)) {
+            Some(last) => {
+                if directory.is_some() {
+                    last["directory"] = json!(directory);
+                }
+                match (last["adapters"].as_array_mut(), adapters) {
+                    (Some(known), Some(adapters)) => known.extend(adapters),
+                    (None, Some(adapters)) => last["adapters"] = adapters.into(),
+                    (_, None) => {}
+                }
+            }
+            None => all.extend(
+                json!({
+                    "pid": pid,
+                    "command": command,
+                    "user": process.user,
+                    "stopped": stopped,
+                    "directory": directory,
+                    "adapters": adapters,
+                })
+                .as_object()
+                .cloned(),
+            ),
+        }
     }
-    counters! {
-        connections established failures async_events events_lost peers direct_peers sends send_bytes rdma_writes rdma_write_bytes rdma_reads
-        rdma_read_bytes receives receive_bytes request_stalls receive_stalls peer_wakeups
-    }
+    all.into_iter().map(Value::Object).collect()
 }
 
-fn rows(found: &Found) -> Vec<Vec<String>> {
-    let Found { process, command, .. } = found;
-    let pid = if process.pid > 0 { process.pid.to_string() } else { "-".to_owned() };
-    let head = [pid, command.as_deref().map_or("-".to_owned(), shown), user_name(found.user)];
-    let row = |cells: [String; 13]| head.iter().cloned().chain(cells).collect();
-    match &process.adapters {
-        Some(adapters) => adapters.iter().map(|adapter| row(cells(adapter))).collect(),
-        None => vec![row(std::array::from_fn(|_| "-".to_owned()))],
-    }
+/// Returns the object `others` with these fields of a value added.
+macro_rules! object {
+    ($value:expr, $($field:ident)*; $others:expr) => {{
+        let mut object = $others;
+        $(object[stringify!($field)] = json!($value.$field);)*
+        object
+    }};
 }
 
-fn cells(of: &OpenAdapter) -> [String; 13] {
-    [
-        shown(&of.name),
-        format!("{}.{}", of.major, of.minor),
-        of.connections.to_string(),
-        of.established.to_string(),
-        of.failures.to_string(),
-        of.sends.saturating_add(of.rdma_writes).to_string(),
-        bytes(of.send_bytes.saturating_add(of.rdma_write_bytes)),
-        of.receives.saturating_add(of.rdma_reads).to_string(),
-        bytes(of.receive_bytes.saturating_add(of.rdma_read_bytes)),
-        format!("{}/{}", of.request_stalls, of.receive_stalls),
-        of.events_lost.to_string(),
-        direct(of),
-        age(of.age),
-    ]
+fn adapter(open: &OpenAdapter) -> Value {
+    let of = &open.adapter;
+    let others = json!({
+        "version": format!("{}.{}", of.major, of.minor),
+        "seconds": of.age,
+        "obstacle": of.obstacle.map(Obstacle::word),
+        "endpoints": open.endpoints.iter().map(endpoint).collect::<Vec<_>>(),
+        "queues": open.queues.iter().map(queue).collect::<Vec<_>>(),
+    });
+    let all = counts(&of.counts, others);
+    object!(of, name connections established failures async_events events_lost peers direct_peers; all)
 }
 
-/// Returns whether a process copies directly from and to its peers: `yes`, the reason why not, or both numbers of peers.
-fn direct(of: &OpenAdapter) -> String {
-    match of.obstacle {
-        None if of.peers == 0 => "-".to_owned(),
-        None if of.direct_peers == of.peers => "yes".to_owned(),
-        None => format!("{}/{}", of.direct_peers, of.peers),
-        Some(obstacle) if of.direct_peers == 0 => format!("no:{}", obstacle.word()),
-        Some(obstacle) => format!("{}/{}:{}", of.direct_peers, of.peers, obstacle.word()),
-    }
+fn counts(of: &Counts, others: Value) -> Value {
+    object!(
+        of,
+        sends send_bytes rdma_writes rdma_write_bytes rdma_reads rdma_read_bytes receives receive_bytes request_stalls
+        receive_stalls peer_wakeups;
+        others
+    )
 }
 
-/// Returns bytes with one decimal in the largest unit that they reach.
-fn bytes(number: u64) -> String {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let power = number.checked_ilog2().unwrap_or(0) as usize / 10;
-    match power {
-        0 => format!("{number} B"),
-        _ => format!("{:.1} {}", number as f64 / (1_u64 << (10 * power)) as f64, UNITS[power]),
-    }
+fn endpoint(of: &Endpoint) -> Value {
+    let others = json!({
+        "handle": format!("{:#x}", of.handle),
+        "process": (of.process > 0).then_some(of.process),
+    });
+    let all = counts(&of.counts, others);
+    object!(
+        of,
+        state peer qualifier path local_socket peer_socket outstanding_requests posted_receives requests_wait message_waits
+        evd_full;
+        all
+    )
 }
 
-/// Returns a time in ps(1) format: `[[DAYS-]HH:]MM:SS`.
-fn age(seconds: u64) -> String {
-    let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
-    let rest = format!("{:02}:{:02}", seconds / 60 % 60, seconds % 60);
-    match (days, hours) {
-        (0, 0) => rest,
-        (0, _) => format!("{hours:02}:{rest}"),
-        _ => format!("{days}-{hours:02}:{rest}"),
-    }
+fn queue(of: &Queue) -> Value {
+    let others = json!({
+        "handle": format!("{:#x}", of.handle),
+        "kind": if of.is_srq { "SRQ" } else { "EVD" },
+    });
+    object!(of, size filled low_watermark lost has_waiter; others)
 }
-
-#[cfg(test)]
-mod tests;

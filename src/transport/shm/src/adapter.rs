@@ -10,8 +10,8 @@ use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Extended,
-    Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport,
-    Wakeup, ZoneId,
+    Fabric, Flow, Handed, ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported,
+    Transport, Wakeup, ZoneId,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -193,6 +193,17 @@ impl Transport for Shm {
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         let peer_wakeups = qp.end().map_or(0, End::wakeups);
         Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups }
+    }
+
+    fn path(&self, qp: &Conn, tx: &Tx) -> Path {
+        let Some(end) = qp.end() else { return Path::default() };
+        let name = match &end.peer_segment {
+            segment if segment.is_local() => "local",
+            segment if segment.reads_peer.get() => "direct",
+            _ => "ring",
+        };
+        let (process, requests_wait, message_waits) = (end.peer_segment.pid, tx.waits(), qp.base.waits());
+        Path { name, process, requests_wait, message_waits, ..Path::default() }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

@@ -32,6 +32,6 @@ mod ring;
 use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
 use data::{budget, claim, conn, copy, offer, record, responses, rx, tx, tx_ring};
 use exposure::{copy_target, pending, transfers};
-use meeting::{census, cm, link, pending_peers, process_context, process_contexts, thread, wire};
+use meeting::{cm, link, pending_peers, process_context, process_contexts, thread, wire};
 
 pub use adapter::Shm;

@@ -1,6 +1,5 @@
 //! How processes find each other, and their messages about connections.
 
-pub mod census;
 pub mod cm;
 pub mod link;
 pub mod pending_peers;

@@ -236,6 +236,11 @@ impl<T: SoftwareTransport> QpBase<T> {
         self.stalls.set(self.sink.ep(), Stall::Message, waits);
     }
 
+    /// Returns whether a message waits for a receive.
+    pub fn waits(&self) -> bool {
+        self.stalls.waits()
+    }
+
     /// Returns the number of waits for a receive.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()

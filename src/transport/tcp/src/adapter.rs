@@ -11,7 +11,8 @@ use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported, Wakeup,
+    ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported,
+    Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -145,7 +146,9 @@ impl Transport for Tcp {
         Ok((memory::arc(tcp)?, attributes))
     }
 
-    fn report_to(&self, _sink: AdapterSink<Self>) {}
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        self.device.beacon.add(sink);
+    }
 
     fn watch(&self, on: bool) {
         let change = if on { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
@@ -216,6 +219,12 @@ impl Transport for Tcp {
 
     fn flow(&self, qp: &Conn, _tx: &Tx) -> Flow {
         Flow { request_stalls: qp.request_stalls.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
+    }
+
+    fn path(&self, qp: &Conn, tx: &Tx) -> Path {
+        let sockets = tx.stream.as_ref().and_then(|stream| stream.socket.local().zip(stream.socket.peer()));
+        let (requests_wait, message_waits) = (qp.request_stalls.waits(), qp.base.waits());
+        Path { name: "socket", sockets, requests_wait, message_waits, ..Path::default() }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

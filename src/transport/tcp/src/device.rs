@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use dat_census::Beacon;
 use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
 use dat_memory::qp::Phase;
@@ -34,6 +35,7 @@ use host::pause::{self, Pause};
 use host::poll::{Epoll, Ready};
 use host::topic::{Reason, Topic};
 
+use crate::Tcp;
 use crate::cm::{Half, Handshakes};
 use crate::conn::{After, Conn};
 use crate::locate::Place;
@@ -102,6 +104,7 @@ pub struct Device {
     /// Listening sockets, connection attempts, and all deadlines.
     pub handshakes: Handshakes,
     pub wakeup: EventFd,
+    pub beacon: Beacon<Tcp>,
     pub stop: AtomicBool,
     /// Number of program threads that sleep on the set, or are about to.
     pub sleepers: AtomicUsize,
@@ -162,6 +165,7 @@ impl Device {
             sockets: Epoll::new().map_err(no_descriptor)?,
             handshakes: Handshakes::new().map_err(no_descriptor)?,
             wakeup: EventFd::new().map_err(no_descriptor)?,
+            beacon: Beacon::default(),
             stop: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
             watchers: AtomicUsize::new(0),

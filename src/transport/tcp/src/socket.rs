@@ -115,6 +115,10 @@ impl Socket {
         net::getsockname(&self.fd).ok().and_then(|address| address.try_into().ok())
     }
 
+    pub fn peer(&self) -> Option<SocketAddr> {
+        net::getpeername(&self.fd).ok().flatten().and_then(|address| address.try_into().ok())
+    }
+
     /// Returns the local port; 0 if it is unknown.
     pub fn port(&self) -> u16 {
         self.local().map_or(0, |local| local.port())

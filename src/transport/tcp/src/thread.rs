@@ -48,7 +48,10 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let handshakes = (!is_paused).then(|| device.handshakes.sockets.as_fd());
     let due = due.into_iter().chain(is_paused.then_some(ACCEPT_PAUSE)).min();
     let wait = |sockets, limit: Option<Duration>| {
-        let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
+        let found = poll::wait([wakeup, handshakes, sockets, device.beacon.fd()], limit.into_iter().chain(due).min());
+        if found.is_ok_and(|[.., beacon]| beacon.readable) {
+            device.beacon.respond();
+        }
     };
     // Closed streams have a deadline.
     if device.table.read().is_empty() && due.is_none() {

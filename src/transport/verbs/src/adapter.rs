@@ -10,7 +10,8 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow, Handed,
-    ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported, Wakeup,
+    ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported,
+    Wakeup,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -115,6 +116,7 @@ impl Transport for Verbs {
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
+        self.device.beacon.add(sink.clone());
         *self.device.adapter.lock() = Some(sink);
         self.device.report_loss();
     }
@@ -212,6 +214,10 @@ impl Transport for Verbs {
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
         Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
+    }
+
+    fn path(&self, qp: &Qp, _tx: &()) -> Path {
+        Path { name: "device", requests_wait: qp.sends.lock().stalls.waits(), ..Path::default() }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

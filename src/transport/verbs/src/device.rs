@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use dat_census::Beacon;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Exchange;
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
@@ -107,6 +108,7 @@ pub struct Device {
     /// Dropped before `wakeup_fd`.
     _note: CloseOnFork,
     pub(crate) wakeup_fd: EventFd,
+    pub(crate) beacon: Beacon<Verbs>,
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
     _unused_cq: Option<UnusedCq>,
@@ -189,6 +191,7 @@ impl Device {
                 stop: AtomicBool::new(false),
                 _note: note,
                 wakeup_fd,
+                beacon: Beacon::default(),
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
                 _unused_cq: unused_cq,

@@ -265,11 +265,13 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
     // The descriptor of a removed device always reports an error.
     let events = (!turns.lost).then(|| device.context.as_fd());
-    let found = poll::wait([Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events], limit);
-    if let Ok([_, _, events]) = found {
-        if events.failed && !events.readable {
-            turns.lost = true;
-        }
+    let fds = [Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events, device.beacon.fd()];
+    let Ok([_, _, events, beacon]) = poll::wait(fds, limit) else { return };
+    if events.failed && !events.readable {
+        turns.lost = true;
+    }
+    if beacon.readable {
+        device.beacon.respond();
     }
 }
 

@@ -303,6 +303,11 @@ impl Tx {
         self.stalls.stalls()
     }
 
+    /// Returns whether a request waits for room or for earlier requests.
+    pub fn waits(&self) -> bool {
+        self.stalls.waits()
+    }
+
     fn next_mark(&mut self) -> u64 {
         self.entries += 1;
         self.tx_ring.tail() + self.entries

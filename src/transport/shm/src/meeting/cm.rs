@@ -169,7 +169,6 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         | Message::UseMine
         | Message::Again
         | Message::Ask
-        | Message::Open(_)
         | Message::Ring
         | Message::Reads(_) => return false,
     }

@@ -25,7 +25,7 @@ use dat_census::socket::Socket;
 
 mod links;
 
-pub use self::links::{Copies, Links};
+pub use self::links::Links;
 
 /// Maximum messages that wait for a peer to read. Even a stopped peer stays below it if it follows the protocol: a
 /// place is reused only after the peer's response, so each has at most 3 messages.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dat_census::copies;
+use dat_census::{Census, copies};
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
@@ -17,7 +17,6 @@ use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
 use crate::Shm;
-use crate::census::Census;
 use crate::conn::{Conn, Ending};
 use crate::control_region::ControlRegion;
 use crate::link::{Link, Links};
@@ -51,7 +50,7 @@ pub struct ProcessContext {
     pub own: OnceCell<Arc<Link>>,
     pub thread: Mutex<Option<Thread>>,
     pub adapters: AtomicUsize,
-    pub census: Census,
+    pub census: Census<Shm>,
     stopped: AtomicBool,
     /// Set unless the environment disables copies between processes.
     pub vm: bool,
@@ -203,3 +202,6 @@ impl Drop for Listener {
         self.context.points.lock().remove(&self.claim.qualifier);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -27,7 +27,6 @@ use host::thread;
 use host::timers::Timers;
 use rustix::io::Errno;
 
-use crate::census::Answer;
 use crate::cm;
 use crate::conn::{Conn, Ending};
 use crate::guard::Watched;
@@ -90,7 +89,6 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
         watch: Watch::new(),
         watched: Watched::default(),
         unfinished: Vec::new(),
-        answer: Answer::default(),
     };
     thread::start(c"dat-shm", move || {
         state.run();
@@ -171,7 +169,6 @@ struct Thread {
     watch: Watch,
     watched: Watched,
     unfinished: Vec<Unfinished>,
-    answer: Answer,
 }
 
 impl Thread {
@@ -415,7 +412,7 @@ impl Thread {
                 return Err(format!("its hello has version {version}, not {VERSION}").into());
             }
             (Some(Stage::Greeted(socket)), Message::Ask) => {
-                self.answer.give(&self.context, socket);
+                self.context.census.respond(socket, || self.context.links.copies(self.context.vm));
                 self.lose(token);
             }
             (Some(Stage::Greeting(..)), Message::Welcome { probe, reads }) => {

@@ -2,13 +2,13 @@
 //!
 //! A message is one packet: a kind byte, then the fields in little-endian order. An invalid packet ends the link.
 
-use dat_census::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
+use dat_census::{AGAIN, ASK, Field, MAX_BYTES};
 use dat_core::event::Status;
-
-pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
 pub const VERSION: u32 = 14;
+/// Size of a buffer for any packet.
+pub const MAX_PACKET: usize = 1024;
 /// Maximum private data of a request or its answer, in bytes.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
@@ -137,7 +137,6 @@ messages! {
     Again = AGAIN;
     /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;
-    Open = OPEN(adapter: OpenAdapter);
     Ring = RING;
     Reads = 4(reads: bool);
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };

@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use dat_census::socket::Socket;
-use dat_census::{is_hex16, is_socket_name};
+use dat_census::{is_hex16, is_socket_name, random};
 use host::cancel::Shielded;
 use host::memory::{self, Room};
 use host::topic::Topic;
@@ -41,7 +41,6 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::task;
 
@@ -414,18 +413,6 @@ impl Drop for Claim {
             log::debug!("shm: the claim {} stays in {}: {error}", self.name, directory.path.display());
         }
     }
-}
-
-fn random() -> u64 {
-    static CALLS: AtomicU64 = AtomicU64::new(0);
-    let mut bytes = [0_u8; 8];
-    if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) == Ok(bytes.len()) {
-        return u64::from_ne_bytes(bytes);
-    }
-    // `getrandom` fails early at boot, or under a seccomp filter.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-    let mixed = now ^ u64::from(process::id()).rotate_left(40) ^ CALLS.fetch_add(1, Ordering::Relaxed).rotate_left(20);
-    mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use dat_core::event::Status;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Checked, Closing, Connect, ConnectRetry, ConnectionReport,
     ConnectionRequestInfo, Disconnect, EndpointSink, Fabric, FailedRequest, Flow, Handed, ListenerSink, Operation,
-    Poll, QpInit, Recv, RecvDone, Rejection, RemoteSegment, Request, RequestId, SeqNo, ShortSend, Taken, Transport,
-    Unsupported, Wakeup, ZoneId,
+    Path, Poll, QpInit, Recv, RecvDone, Rejection, RemoteSegment, Request, RequestId, SeqNo, ShortSend, Taken,
+    Transport, Unsupported, Wakeup, ZoneId,
 };
 use dat_memory::copy::{self, Slice};
 use dat_memory::objects::{self, Owner, Region, Zone};
@@ -399,6 +399,10 @@ impl Transport for Plain {
 
     fn flow(&self, _qp: &Conn, _tx: &Tx) -> Flow {
         Flow::default()
+    }
+
+    fn path(&self, _qp: &Conn, _tx: &Tx) -> Path {
+        Path::default()
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
-use dat_census::copies::{self, Obstacle};
+use dat_census::{Copies, copies};
 use host::cold_path;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory};
@@ -14,17 +14,6 @@ use crate::control_region::ControlRegion;
 use crate::hot::Hot;
 use crate::peer_segment::PeerSegment;
 use crate::pending::Pending;
-
-/// Direct copies between a process and its peers.
-#[derive(Clone, Copy)]
-pub struct Copies {
-    /// Number of other processes.
-    pub peers: u64,
-    /// From and to how many of them the process copies directly.
-    pub direct_peers: u64,
-    /// Why not from and to the others.
-    pub obstacle: Option<Obstacle>,
-}
 
 pub struct Links {
     pub control: Arc<ControlRegion>,

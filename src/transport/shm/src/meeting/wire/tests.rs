@@ -12,7 +12,6 @@ fn samples() -> Vec<Message> {
         Message::Again,
         Message::Ring,
         Message::Ask,
-        Message::Open(OpenAdapter { left: 1, name: "shm".into(), async_events: u64::MAX, ..OpenAdapter::default() }),
         Message::Reads(false),
         Message::Request {
             conn: CONN,

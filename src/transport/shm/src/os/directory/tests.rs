@@ -1,6 +1,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Barrier;
 use std::thread;
+use std::time::UNIX_EPOCH;
 
 use rustix::fs::{Timespec, Timestamps, utimensat};
 

@@ -18,9 +18,28 @@ fn recognises_socket_names() {
     }
 }
 
-fn open(left: u32, name: &str) -> Vec<u8> {
-    let mut packet = vec![OPEN];
-    OpenAdapter { left, name: name.to_owned(), age: u64::MAX, ..OpenAdapter::default() }.put(&mut packet);
+#[test]
+fn recognises_beacons() {
+    let line = |name: &str| format!("ffff8f0e: 00000002 00000000 00010000 0005 01 21 {name}");
+    assert_eq!(beacon_in(&line("@libdat-1-0123456789abcdef")), Some("libdat-1-0123456789abcdef"));
+    for other in
+        ["", "libdat-1-0123456789abcdef", "/tmp/@libdat-1-0123456789abcdef", "@libdat-1-2", "@other-1-0123456789abcdef"]
+    {
+        assert_eq!(beacon_in(&line(other)), None, "{other}");
+    }
+    assert!(beacon_in(&line(&format!("@{}", beacon_name()))).is_some());
+}
+
+fn open(name: &str) -> Vec<u8> {
+    let mut packet = vec![ADAPTER];
+    Adapter { name: name.to_owned(), age: u64::MAX, ..Adapter::default() }.put(&mut packet);
+    packet
+}
+
+fn with_two<F: Field + Default>(kind: u8) -> Vec<u8> {
+    let mut packet = vec![kind];
+    F::default().put(&mut packet);
+    F::default().put(&mut packet);
     packet
 }
 
@@ -57,22 +76,31 @@ fn responses(packets: &[Vec<Vec<u8>>]) -> Vec<Option<Vec<OpenAdapter>>> {
 
 #[test]
 fn receives_all_adapters() {
-    let all = responses(&[vec![open(1, "one"), open(0, "two")]]);
-    let names: Vec<String> = all.into_iter().flatten().flatten().map(|adapter| adapter.name).collect();
-    assert_eq!(names, ["one", "two"]);
+    let packets = vec![
+        open("one"),
+        with_two::<Endpoint>(ENDPOINTS),
+        with_two::<Endpoint>(ENDPOINTS),
+        with_two::<Queue>(QUEUES),
+        open("two"),
+        vec![END],
+    ];
+    let found = |open: OpenAdapter| (open.adapter.name, open.endpoints.len(), open.queues.len());
+    let all: Vec<_> = responses(&[packets]).into_iter().flatten().flatten().map(found).collect();
+    assert_eq!(all, [("one".to_owned(), 4, 2), ("two".to_owned(), 0, 0)]);
 }
 
 #[test]
 fn invalid_responses_are_none() {
-    // The last packet is missing, the numbers do not fall, there are too many, and so on.
+    // The last packet is missing, an adapter is missing or incomplete, there are too many, and so on.
     let packets = [
         vec![],
-        vec![open(1, "a")],
-        vec![open(2, "a"), open(2, "b"), open(0, "c")],
-        vec![open(MAX_ADAPTERS, "a")],
+        vec![open("a")],
+        vec![with_two::<Endpoint>(ENDPOINTS), vec![END]],
+        vec![open("a"), vec![QUEUES, 0], vec![END]],
+        vec![open("a"); MAX_ADAPTERS + 1],
         vec![b"what is that?".to_vec()],
         vec![vec![AGAIN]],
-        vec![open(1, "a"), vec![7; 2 * MAX_PACKET]],
+        vec![open("a"), vec![7; 2 * MAX_PACKET], vec![END]],
     ];
     assert_eq!(responses(&packets), vec![None; packets.len()]);
     assert!(processes(Path::new("/")).is_err() || rustix::process::geteuid().is_root());

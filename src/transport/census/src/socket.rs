@@ -60,6 +60,22 @@ impl Socket {
         Socket::noted(|| socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None))
     }
 
+    /// Listens at `name` in the network namespace, without a file.
+    ///
+    /// # Errors
+    /// `AddrInUse` if another socket has the name; otherwise a system error.
+    pub fn listen_in_namespace(name: &str) -> io::Result<Socket> {
+        let socket = Socket::new()?;
+        bind(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+        listen(&socket, 64)?;
+        Ok(socket)
+    }
+
+    /// Connects to the process that listens at `name` in the network namespace. Errors are as for [`Socket::connect`].
+    pub fn connect_in_namespace(name: &str) -> Result<Socket> {
+        Socket::connect_to(&SocketAddrUnix::new_abstract_name(name.as_bytes())?)
+    }
+
     /// Listens at `path`. Creates the file, which stays at the drop.
     ///
     /// # Errors
@@ -98,8 +114,12 @@ impl Socket {
     /// * [`Errno::AGAIN`] - the queue is full; retry.
     /// * any other system error.
     pub fn connect(path: &Path) -> Result<Socket> {
-        let (address, socket) = (address(path)?, Socket::new()?);
-        match retry_on_intr(|| connect(&socket, &address)) {
+        Socket::connect_to(&address(path)?)
+    }
+
+    fn connect_to(address: &SocketAddrUnix) -> Result<Socket> {
+        let socket = Socket::new()?;
+        match retry_on_intr(|| connect(&socket, address)) {
             Ok(()) => Ok(socket),
             Err(Errno::NOENT | Errno::NOTDIR) => Err(Errno::CONNREFUSED),
             Err(error) => Err(error),
@@ -196,6 +216,18 @@ impl Socket {
     /// # Errors
     /// `PermissionDenied` for a process of another user; otherwise a system error.
     pub fn peer(&self) -> io::Result<libc::pid_t> {
+        let (pid, user) = self.peer_of_any_user()?;
+        if user != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {user}")));
+        }
+        Ok(pid)
+    }
+
+    /// Returns the process ID as [`Socket::peer`] does, and the user.
+    ///
+    /// # Errors
+    /// A system error.
+    pub fn peer_of_any_user(&self) -> io::Result<(libc::pid_t, libc::uid_t)> {
         // rustix has no process 0, which the kernel reports for an invisible process.
         let mut found = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
         let mut len = size_of_val(&found) as libc::socklen_t;
@@ -206,10 +238,7 @@ impl Socket {
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        if found.uid != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {}", found.uid)));
-        }
-        Ok(found.pid)
+        Ok((found.pid, found.uid))
     }
 }
 

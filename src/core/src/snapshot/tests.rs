@@ -8,7 +8,8 @@ fn snapshot_waits_for_no_lock() {
     let adapter = Adapter::<Fake>::open("fake", "");
     let end = adapter.end();
     let sink = AdapterSink { adapter: Arc::downgrade(&adapter.ia) };
-    let glance = || std::thread::scope(|scope| scope.spawn(|| sink.glance(Instant::now())).join().expect("no panic"));
+    let glance =
+        || std::thread::scope(|scope| scope.spawn(|| sink.glance(Instant::now(), 8)).join().expect("no panic"));
     let is_told = || matches!(glance(), Glanced::Told(glance) if glance.name == "fake" && glance.connections == 0);
     assert!(is_told());
     let requests = end.ep.requests();

@@ -1,0 +1,170 @@
+//! Snapshots of open adapters for tools, which a thread of the transport takes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use host::memory::{self, Room};
+use host::pause::Pause;
+
+use crate::addr::Address;
+use crate::arena::Handle;
+use crate::counters::{ConnSummary, Counters};
+use crate::ep::Endpoint;
+use crate::ep_state::EpState;
+use crate::evd::Evd;
+use crate::ia::{AdapterSink, Ia};
+use crate::srq::Srq;
+use crate::transport::{Path, Transport};
+
+/// An open adapter.
+#[derive(Clone, Debug)]
+pub struct AdapterSnapshot {
+    /// Name in the open call.
+    pub name: String,
+    /// Version of the interface.
+    pub version: (u8, u8),
+    /// Number of connected endpoints.
+    pub connections: u64,
+    /// Counters of all endpoints.
+    pub counters: Counters,
+    /// Summary of the connections.
+    pub fates: ConnSummary,
+    /// The endpoints, up to the caller's limit.
+    pub endpoints: Vec<EndpointSnapshot>,
+    /// The queues, up to the caller's limit.
+    pub queues: Vec<QueueSnapshot>,
+}
+
+/// An endpoint.
+#[derive(Clone, Debug)]
+pub struct EndpointSnapshot {
+    /// Handle in the program and in messages.
+    pub handle: Handle,
+    /// State.
+    pub state: EpState,
+    /// Address and connection qualifier of the peer, if there is a connection or an attempt.
+    pub remote: Option<(Arc<Address>, u64)>,
+    /// Path of its data; the default without a connection.
+    pub path: Path,
+    /// Outstanding requests.
+    pub requests: usize,
+    /// Receives posted to the endpoint's own queue.
+    pub receives: usize,
+    /// Set if the EVD of requests or of receives is full.
+    pub evd_full: bool,
+    /// Counters of all its connections.
+    pub counters: Counters,
+}
+
+/// The kind of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueKind {
+    /// Event dispatcher.
+    Evd,
+    /// Shared receive queue.
+    Srq,
+}
+
+/// An EVD or an SRQ.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueSnapshot {
+    /// Handle in the program and in messages.
+    pub handle: Handle,
+    /// Kind.
+    pub kind: QueueKind,
+    /// Number of entries.
+    pub size: usize,
+    /// Queued events, or available receives.
+    pub filled: usize,
+    /// Low watermark of an SRQ; 0 if none is set.
+    pub low_watermark: usize,
+    /// Events for which the EVD had no room.
+    pub lost: u64,
+    /// Set while a thread waits on the EVD.
+    pub has_waiter: bool,
+}
+
+/// The result of [`AdapterSink::glance`].
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+pub enum Glanced {
+    /// The adapter's snapshot.
+    Told(AdapterSnapshot),
+    /// Another thread held a lock until the time limit, or memory is exhausted.
+    Busy,
+    /// The adapter is closed.
+    Closed,
+}
+
+/// Retries `look` until it returns a value or the time ends.
+struct Patience {
+    pause: Pause,
+    until: Instant,
+}
+
+impl Patience {
+    fn until<R>(&mut self, look: impl Fn() -> Option<R>) -> Option<R> {
+        loop {
+            let found = look();
+            if found.is_some() || Instant::now() >= self.until {
+                return found;
+            }
+            self.pause.pass();
+        }
+    }
+}
+
+impl<T: Transport> Ia<T> {
+    /// Returns a snapshot with up to `most` endpoints and queues. Returns `None` if a lock was held until `until`, or
+    /// without memory.
+    fn glance(&self, until: Instant, most: usize) -> Option<AdapterSnapshot> {
+        let mut patience = Patience { pause: Pause::new(), until };
+        let (mut connections, mut endpoints, mut queues) = (0, Vec::new(), Vec::new());
+        // While this is locked, no freed endpoint moves its counters to `ended`, so each counter is added once.
+        let ended = patience.until(|| self.ended.try_lock())?;
+        let mut counters = *ended;
+        let busy = self.find(|ep: &Endpoint<T>| {
+            let Some(snapshot) = patience.until(|| ep.glance()) else { return Some(()) };
+            counters.add(&snapshot.counters);
+            connections += u64::from(matches!(snapshot.state, EpState::Connected | EpState::DisconnectPending));
+            keep(&mut endpoints, snapshot, most)
+        });
+        drop(ended);
+        let busy = busy
+            .or_else(|| self.find(|srq: &Srq<T>| keep(&mut queues, patience.until(|| srq.glance()), most)))
+            .or_else(|| self.find(|evd: &Evd<T>| keep(&mut queues, patience.until(|| evd.glance()), most)));
+        let name = memory::text(&self.name).ok()?;
+        let (version, fates) = (self.api_caps.version, self.happenings.fates());
+        let snapshot = AdapterSnapshot { name, version, connections, counters, fates, endpoints, queues };
+        busy.is_none().then_some(snapshot)
+    }
+}
+
+/// Appends an entry if there are fewer than `most`. Returns `Some` without an entry or memory.
+fn keep<E>(list: &mut Vec<E>, entry: impl Into<Option<E>>, most: usize) -> Option<()> {
+    let Some(entry) = entry.into() else { return Some(()) };
+    if list.len() < most {
+        if list.room(1).is_err() {
+            return Some(());
+        }
+        list.push(entry);
+    }
+    None
+}
+
+impl<T: Transport> AdapterSink<T> {
+    /// Returns a snapshot with up to `most` endpoints and as many queues, without waiting for threads that may be
+    /// stopped in a post: retries locks until `until`.
+    pub fn glance(&self, until: Instant, most: usize) -> Glanced {
+        let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
+        ia.glance(until, most).map_or(Glanced::Busy, Glanced::Told)
+    }
+
+    /// Returns whether the adapter no longer exists.
+    pub fn is_gone(&self) -> bool {
+        self.adapter.strong_count() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests;

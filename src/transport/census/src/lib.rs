@@ -1,0 +1,233 @@
+//! Asks processes for snapshots of their open adapters, and responds for transports.
+//!
+//! A client connects to a socket of the process, and a progress thread responds with packets, or with [`AGAIN`], and
+//! closes the connection. At the socket of shm in the rendezvous directory, the client first sends [`ASK`] instead of a
+//! hello. Adapters of other transports have a [`Beacon`] each.
+//!
+//! The shm transport shares the sockets and packets. [`copies`] contains what forbids direct copies between processes,
+//! which shm and tools examine.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+pub mod copies;
+mod packet;
+mod server;
+pub mod socket;
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use host::poll;
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use packet::{ADAPTER, END, ENDPOINTS, MAX_PACKET, QUEUES};
+pub use packet::{AGAIN, ASK, Adapter, Counts, Endpoint, Field, MAX_BYTES, Queue};
+pub use server::{Beacon, Census, Copies};
+use socket::Socket;
+
+/// The directory that contains the default rendezvous directories.
+pub const PLACE: &str = "/tmp";
+/// Prefix of the names of default rendezvous directories.
+pub const PREFIX: &str = "dat-shm-";
+/// Prefix of the names of beacons.
+const BEACON: &str = "libdat-";
+
+/// Maximum time for a response, and the pause between attempts.
+const TIMEOUT: Duration = Duration::from_secs(1);
+const RETRY: Duration = Duration::from_millis(20);
+/// Maximum number of adapters of a process.
+const MAX_ADAPTERS: usize = 1024;
+/// Maximum number of processes asked concurrently, and of directory entries read.
+const MAX_THREADS: usize = 64;
+const MAX_ENTRIES: usize = 65536;
+
+/// Returns the rendezvous directory of `user` for the instance data `instance`; the default if `instance` is no
+/// absolute path, such as the words that OFED writes for its own providers.
+pub fn directory(instance: &str, user: u32) -> PathBuf {
+    match instance.trim() {
+        // Without trailing slashes, which would make the kernel follow a symbolic link.
+        path if path.starts_with('/') => Path::new(path).components().collect(),
+        _ => Path::new(PLACE).join(format!("{PREFIX}{user}")),
+    }
+}
+
+/// Returns whether a file name has the form of a process's socket: `p-PID-RANDOM`.
+pub fn is_socket_name(name: &str) -> bool {
+    name.strip_prefix("p-").is_some_and(is_pid_and_random)
+}
+
+fn is_pid_and_random(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.len() <= 10 && text.bytes().all(|c| c.is_ascii_digit());
+    text.split_once('-').is_some_and(|(pid, random)| digits(pid) && is_hex16(random))
+}
+
+fn beacon_name() -> String {
+    format!("{BEACON}{}-{:016x}", std::process::id(), random())
+}
+
+/// Returns the name of a beacon in a line of /proc/net/unix.
+fn beacon_in(line: &str) -> Option<&str> {
+    let name = line.rsplit(' ').next()?.strip_prefix('@')?;
+    name.strip_prefix(BEACON).is_some_and(is_pid_and_random).then_some(name)
+}
+
+/// Returns whether a text is 16 hexadecimal digits.
+pub fn is_hex16(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// A process, or one of its adapters, that responds at a socket.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Its process ID according to the kernel; 0 if it is not visible from here.
+    pub pid: i32,
+    /// Its user.
+    pub user: u32,
+    /// Its open adapters; `None` without a complete response in time.
+    pub adapters: Option<Vec<OpenAdapter>>,
+}
+
+/// An open adapter. The lists contain only the first 512 endpoints and queues of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenAdapter {
+    /// The adapter.
+    pub adapter: Adapter,
+    /// Its endpoints.
+    pub endpoints: Vec<Endpoint>,
+    /// Its event dispatchers and shared receive queues.
+    pub queues: Vec<Queue>,
+}
+
+/// Asks all processes that use `directory`, which must belong to the effective user. Does not change the directory.
+///
+/// # Errors
+/// `PermissionDenied` if the file belongs to another user or is not a directory; otherwise a system error.
+pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
+    let metadata = fs::symlink_metadata(directory)?;
+    if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let names = fs::read_dir(directory)?.take(MAX_ENTRIES).flatten().map(|entry| entry.file_name());
+    let sockets = names.filter(|name| name.to_str().is_some_and(is_socket_name));
+    let sockets: Vec<_> = sockets.map(|name| directory.join(name)).collect();
+    Ok(ask_all(&sockets, &[ASK], |path| Socket::connect(path)))
+}
+
+/// Asks all beacons in the network namespace: for root of all users, otherwise of the effective user.
+///
+/// # Errors
+/// A system error of reading /proc/net/unix.
+pub fn adapters_in_namespace() -> io::Result<Vec<Process>> {
+    let sockets = fs::read_to_string("/proc/net/unix")?;
+    let mut names: Vec<_> = sockets.lines().filter_map(beacon_in).collect();
+    // Connections that wait for the accept have the name, too.
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MAX_ENTRIES);
+    Ok(ask_all(&names, &[], |name| Socket::connect_in_namespace(name)))
+}
+
+/// Asks at all `sockets`. An empty question is not sent.
+fn ask_all<S: Sync>(
+    sockets: &[S],
+    question: &[u8],
+    connect: impl Fn(&S) -> rustix::io::Result<Socket> + Sync,
+) -> Vec<Process> {
+    let ask = |socket| ask(|| connect(socket), question);
+    let mut all = Vec::new();
+    for some in sockets.chunks(MAX_THREADS) {
+        thread::scope(|scope| {
+            let threads: Vec<_> = some.iter().map(|socket| scope.spawn(|| ask(socket))).collect();
+            all.extend(threads.into_iter().filter_map(|thread| thread.join().ok().flatten()));
+        });
+    }
+    all
+}
+
+/// Asks a process until its response is complete or times out. Returns `None` if no process listens, or another user's.
+fn ask(connect: impl Fn() -> rustix::io::Result<Socket>, question: &[u8]) -> Option<Process> {
+    let until = Instant::now() + TIMEOUT;
+    let me = rustix::process::geteuid();
+    let mut process = None;
+    loop {
+        match connect() {
+            Err(Errno::AGAIN) => {}
+            Err(_) => return process,
+            Ok(socket) => {
+                let (pid, user) = socket.peer_of_any_user().ok()?;
+                if user != me.as_raw() && !me.is_root() {
+                    return None;
+                }
+                let asked = question.is_empty() || socket.send(question, &[]).is_ok();
+                let adapters = asked.then(|| receive(&socket, until)).flatten();
+                let complete = adapters.is_some();
+                process = Some(Process { pid, user, adapters });
+                if complete {
+                    return process;
+                }
+            }
+        }
+        if Instant::now() >= until {
+            return process;
+        }
+        thread::sleep(RETRY);
+    }
+}
+
+/// Receives all packets of a response; `None` if one is missing or invalid.
+fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
+    let (mut adapters, mut packet) = (Vec::<OpenAdapter>::new(), vec![0; MAX_PACKET]);
+    loop {
+        match socket.recv(&mut packet, &mut Vec::new()) {
+            Ok(len) => {
+                let (&kind, mut fields) = packet.get(..len)?.split_first()?;
+                while !fields.is_empty() {
+                    match kind {
+                        ADAPTER => {
+                            let adapter = Adapter::take(&mut fields)?;
+                            adapters.push(OpenAdapter { adapter, ..OpenAdapter::default() });
+                        }
+                        ENDPOINTS => adapters.last_mut()?.endpoints.push(Endpoint::take(&mut fields)?),
+                        QUEUES => adapters.last_mut()?.queues.push(Queue::take(&mut fields)?),
+                        _ => return None,
+                    }
+                }
+                if kind == END {
+                    return Some(adapters);
+                }
+                if !matches!(kind, ADAPTER | ENDPOINTS | QUEUES) || adapters.len() > MAX_ADAPTERS {
+                    return None;
+                }
+            }
+            Err(Errno::AGAIN) => {
+                let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+                poll::wait([Some(socket.as_fd())], Some(left)).ok()?;
+            }
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Returns a number that other processes do not know.
+pub fn random() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let mut bytes = [0_u8; 8];
+    if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) == Ok(bytes.len()) {
+        return u64::from_ne_bytes(bytes);
+    }
+    // `getrandom` fails early at boot, or under a seccomp filter.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    let mixed =
+        now ^ u64::from(std::process::id()).rotate_left(40) ^ CALLS.fetch_add(1, Ordering::Relaxed).rotate_left(20);
+    mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
+}
+
+#[cfg(test)]
+mod tests;

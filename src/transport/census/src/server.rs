@@ -1,0 +1,236 @@
+//! The response of a process. A progress thread responds, so calls of the program are not delayed.
+//!
+//! If the program holds a lock for longer than [`LOCK_TIMEOUT`], the response is [`AGAIN`]. Reuse of a response for
+//! [`REUSE_TIME`] limits the cost of frequent questions.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use dat_core::event::Transfer;
+use dat_core::transport::{
+    AdapterSink, AdapterSnapshot, EndpointSnapshot, Glanced, QueueKind, QueueSnapshot, Transport,
+};
+use host::lock::Mutex;
+use host::memory::{self, Room};
+
+use crate::copies::Obstacle;
+use crate::packet::{
+    ADAPTER, AGAIN, Adapter, Counts, END, ENDPOINTS, Endpoint, Field, MAX_BYTES, MAX_PACKET, QUEUES, Queue,
+};
+use crate::socket::Socket;
+
+const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
+const REUSE_TIME: Duration = Duration::from_millis(100);
+/// Maximum number of endpoints of a response, and of queues. The packets must fit into a socket, because no thread
+/// waits for their receiver.
+const MAX_DETAILS: usize = 512;
+/// Maximum length of an endpoint or a queue in a packet, in bytes.
+const MAX_ITEM: usize = 512;
+/// Maximum number of responses per call.
+const TURN: usize = 16;
+
+/// The direct copies of a process from and to its peers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Copies {
+    /// Number of other processes.
+    pub peers: u64,
+    /// Number of processes from and to which this process copies directly.
+    pub direct_peers: u64,
+    /// Why it does not, for all or for some.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// The open adapters of a process, and the last response.
+pub struct Census<T: Transport> {
+    adapters: Mutex<Vec<(AdapterSink<T>, Instant)>>,
+    response: Mutex<(Vec<Vec<u8>>, Option<Instant>)>,
+}
+
+impl<T: Transport> Default for Census<T> {
+    fn default() -> Self {
+        Census { adapters: Mutex::default(), response: Mutex::default() }
+    }
+}
+
+impl<T: Transport> Census<T> {
+    /// Adds an adapter. Without memory for it, responses omit the adapter.
+    pub fn add(&self, sink: AdapterSink<T>) {
+        let mut adapters = self.adapters.lock();
+        adapters.retain(|(sink, _)| !sink.is_gone());
+        if adapters.room(1).is_ok() {
+            adapters.push((sink, Instant::now()));
+        }
+    }
+
+    /// Sends the response to a process that asks. That process must ask again if packets are missing.
+    pub fn respond(&self, socket: &Socket, copies: impl FnOnce() -> Copies) {
+        let (packets, made) = &mut *self.response.lock();
+        if made.is_none_or(|made| made.elapsed() >= REUSE_TIME) {
+            *packets = self.packets(copies()).unwrap_or_else(|| vec![vec![AGAIN]]);
+            *made = Some(Instant::now());
+        }
+        let _ = packets.iter().try_for_each(|packet| socket.send(packet, &[]));
+    }
+
+    /// Returns the packets of a response; `None` if a lock is held for too long, or without memory.
+    fn packets(&self, copies: Copies) -> Option<Vec<Vec<u8>>> {
+        let until = Instant::now() + LOCK_TIMEOUT;
+        let (mut packets, mut left) = (Vec::new(), MAX_DETAILS);
+        for (sink, since) in self.adapters.lock().iter() {
+            match sink.glance(until, left) {
+                Glanced::Told(mut snapshot) => {
+                    left -= snapshot.endpoints.len().max(snapshot.queues.len());
+                    let (endpoints, queues) =
+                        (std::mem::take(&mut snapshot.endpoints), std::mem::take(&mut snapshot.queues));
+                    pack(&mut packets, ADAPTER, [adapter(snapshot, since.elapsed(), copies)])?;
+                    pack(&mut packets, ENDPOINTS, endpoints.iter().map(endpoint))?;
+                    pack(&mut packets, QUEUES, queues.iter().map(queue))?;
+                }
+                Glanced::Busy => return None,
+                Glanced::Closed => {}
+            }
+        }
+        packets.room(1).ok()?;
+        packets.push(vec![END]);
+        Some(packets)
+    }
+}
+
+/// Appends packets of this kind with all `items`. Returns `None` without memory.
+fn pack<F: Field>(packets: &mut Vec<Vec<u8>>, kind: u8, items: impl IntoIterator<Item = F>) -> Option<()> {
+    let mut room = false;
+    for item in items {
+        if !room {
+            packets.room(1).ok()?;
+            let mut packet = memory::vec(MAX_PACKET).ok()?;
+            packet.push(kind);
+            packets.push(packet);
+        }
+        let packet = packets.last_mut()?;
+        item.put(packet);
+        room = packet.len() + MAX_ITEM <= MAX_PACKET;
+    }
+    Some(())
+}
+
+fn adapter(snapshot: AdapterSnapshot, age: Duration, copies: Copies) -> Adapter {
+    let AdapterSnapshot { mut name, version: (major, minor), connections, ref counters, fates, .. } = snapshot;
+    // Only a name with non-ASCII characters can be too long.
+    while name.len() > MAX_BYTES {
+        name.pop();
+    }
+    Adapter {
+        name,
+        major,
+        minor,
+        age: age.as_secs(),
+        connections,
+        counts: counts(counters),
+        established: fates.established,
+        failures: fates.failures,
+        async_events: fates.async_events,
+        events_lost: fates.events_lost,
+        peers: copies.peers,
+        direct_peers: copies.direct_peers,
+        obstacle: copies.obstacle,
+    }
+}
+
+fn counts(counters: &dat_core::counters::Counters) -> Counts {
+    let [sends, writes, reads, receives] = [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv]
+        .map(|transfer| counters.tallies.total(transfer));
+    Counts {
+        sends: sends.operations,
+        send_bytes: sends.bytes,
+        rdma_writes: writes.operations,
+        rdma_write_bytes: writes.bytes,
+        rdma_reads: reads.operations,
+        rdma_read_bytes: reads.bytes,
+        receives: receives.operations,
+        receive_bytes: receives.bytes,
+        request_stalls: counters.flow.request_stalls,
+        receive_stalls: counters.flow.message_stalls,
+        peer_wakeups: counters.flow.peer_wakeups,
+    }
+}
+
+fn endpoint(snapshot: &EndpointSnapshot) -> Endpoint {
+    let EndpointSnapshot { handle, state, remote, path, requests, receives, evd_full, counters } = snapshot;
+    Endpoint {
+        handle: handle.0 as u64,
+        state: state.to_string(),
+        peer: remote.as_ref().map(|(address, _)| address.ip().to_string()).unwrap_or_default(),
+        qualifier: remote.as_ref().map_or(0, |(_, qualifier)| *qualifier),
+        process: path.process as u32,
+        path: path.name.to_owned(),
+        local_socket: path.sockets.map(|(local, _)| local.to_string()).unwrap_or_default(),
+        peer_socket: path.sockets.map(|(_, peer)| peer.to_string()).unwrap_or_default(),
+        outstanding_requests: *requests as u64,
+        posted_receives: *receives as u64,
+        requests_wait: path.requests_wait,
+        message_waits: path.message_waits,
+        evd_full: *evd_full,
+        counts: counts(counters),
+    }
+}
+
+fn queue(snapshot: &QueueSnapshot) -> Queue {
+    let QueueSnapshot { handle, kind, size, filled, low_watermark, lost, has_waiter } = *snapshot;
+    Queue {
+        handle: handle.0 as u64,
+        is_srq: kind == QueueKind::Srq,
+        size: size as u64,
+        filled: filled as u64,
+        low_watermark: low_watermark as u64,
+        lost,
+        has_waiter,
+    }
+}
+
+/// The socket at which an adapter responds, if its transport has no sockets between processes of its own. Its name is
+/// in the network namespace and has no file. Any local process can connect, but only the user and root get a response.
+pub struct Beacon<T: Transport> {
+    listener: Option<Socket>,
+    census: Census<T>,
+    /// Set after a failed accept: the next sleep must not end for the same connection.
+    failed: AtomicBool,
+}
+
+impl<T: Transport> Default for Beacon<T> {
+    fn default() -> Self {
+        let listener = Socket::listen_in_namespace(&crate::beacon_name())
+            .inspect_err(|error| log::debug!("dat-info --processes will not show this adapter: {error}"))
+            .ok();
+        Beacon { listener, census: Census::default(), failed: AtomicBool::new(false) }
+    }
+}
+
+impl<T: Transport> Beacon<T> {
+    /// Adds the adapter.
+    pub fn add(&self, sink: AdapterSink<T>) {
+        self.census.add(sink);
+    }
+
+    /// Returns the descriptor for the next sleep of the progress thread, which calls [`Beacon::respond`] if it is
+    /// readable.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.listener.as_ref().filter(|_| !self.failed.swap(false, Ordering::Relaxed)).map(Socket::as_fd)
+    }
+
+    /// Responds to processes that have connected.
+    pub fn respond(&self) {
+        for _ in 0..TURN {
+            match self.listener.as_ref().map(Socket::accept) {
+                Some(Ok(Some(socket))) => {
+                    let me = rustix::process::geteuid().as_raw();
+                    if socket.peer_of_any_user().is_ok_and(|(_, user)| user == 0 || user == me) {
+                        self.census.respond(&socket, Copies::default);
+                    }
+                }
+                Some(Err(_)) => return self.failed.store(true, Ordering::Relaxed),
+                Some(Ok(None)) | None => return,
+            }
+        }
+    }
+}
