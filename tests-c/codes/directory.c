@@ -92,8 +92,8 @@ static void lost(struct fx *fx)
     is_code(dat_rsp_create(fx->ia, 2000, s.ep, fx->cr, &rsp), DAT_INSUFFICIENT_RESOURCES,
             DAT_RESOURCE_DEVICE,
             "dat_rsp_create: the directory is gone: DAT_INSUFFICIENT_RESOURCES");
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_rsp_create: the directory is gone: the endpoint is UNCONNECTED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_rsp_create: the directory is gone: the endpoint is UNCONNECTED");
     side_free(&s);
 }
 

@@ -43,7 +43,7 @@ static void no_descriptor(struct fx *fx)
     must(fail_calls(SYS_socket, SYS_socket, EMFILE), "no filter");
     is_code(side_connect(&s, fx_address(fx), unique_qual(false)), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE,
             "dat_ep_connect: no descriptor: DAT_INSUFFICIENT_RESOURCES");
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_connect: no descriptor: the endpoint is UNCONNECTED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_connect: no descriptor: the endpoint is UNCONNECTED");
     side_free(&s);
 }
 
@@ -67,7 +67,7 @@ static void may_not_listen(struct fx *fx)
     is_code(dat_rsp_create(fx->ia, unique_qual(false), s.ep, fx->cr, &rsp), DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE,
             "dat_rsp_create: forbidden: DAT_PRIVILEGES_VIOLATION");
     ok(psp == UNTOUCHED && rsp == UNTOUCHED && q == 0x5a5a, "dat_psp_create: forbidden: the outputs are untouched");
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_rsp_create: forbidden: the endpoint is UNCONNECTED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_rsp_create: forbidden: the endpoint is UNCONNECTED");
 #if UDAPL == 20
     {
         DAT_COMM comm = { fx_address(fx)->sa_family, SOCK_STREAM, 0 };

@@ -156,8 +156,7 @@ bool is_code(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 subtype, const char *fmt
     bool good = check_code(rc, type, type, name);
 
     if (good && DAT_GET_SUBTYPE(rc) != subtype)
-        diag("  subtype: got %u, recommended %u (%s)", (unsigned)DAT_GET_SUBTYPE(rc),
-             (unsigned)subtype, name);
+        diag("  subtype: got %s, recommended %s (%s)", subtype_text(DAT_GET_SUBTYPE(rc)), subtype_text(subtype), name);
     return good;
 }
 
@@ -178,6 +177,32 @@ bool is_ptr(const void *got, const void *want, const char *fmt, ...)
     if (got != want)
         diag("  got %p, expected %p", got, want);
     return got == want;
+}
+
+static bool same(bool equal, const char *got, const char *want, const char *name)
+{
+    line(equal ? PASSED : FAILED, name, NULL);
+    if (!equal)
+        diag("  got %s, expected %s", got, want);
+    return equal;
+}
+
+bool is_event(DAT_EVENT_NUMBER got, DAT_EVENT_NUMBER want, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    return same(got == want, event_text(got), event_text(want), name);
+}
+
+bool is_state(DAT_EP_STATE got, DAT_EP_STATE want, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    return same(got == want, state_text(got), state_text(want), name);
+}
+
+bool is_status(DAT_DTO_COMPLETION_STATUS got, DAT_DTO_COMPLETION_STATUS want, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    return same(got == want, status_text(got), status_text(want), name);
 }
 
 void skip(int n, const char *reason, ...)

@@ -62,6 +62,9 @@ bool is_either(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 other, const char *fmt
 /* Check that both values are equal. On failure, print them. */
 bool is_int(long long got, long long want, const char *fmt, ...) TAP_PRINTF(3, 4);
 bool is_ptr(const void *got, const void *want, const char *fmt, ...) TAP_PRINTF(3, 4);
+bool is_event(DAT_EVENT_NUMBER got, DAT_EVENT_NUMBER want, const char *fmt, ...) TAP_PRINTF(3, 4);
+bool is_state(DAT_EP_STATE got, DAT_EP_STATE want, const char *fmt, ...) TAP_PRINTF(3, 4);
+bool is_status(DAT_DTO_COMPLETION_STATUS got, DAT_DTO_COMPLETION_STATUS want, const char *fmt, ...) TAP_PRINTF(3, 4);
 
 void skip(int n, const char *reason, ...) TAP_PRINTF(2, 3);
 
@@ -89,8 +92,17 @@ bool rc_not_implemented(DAT_RETURN rc);
 /* Returns the name of a code's type, with its subtype, in one static buffer per thread. */
 const char *rc_text(DAT_RETURN rc);
 
-/* Return a name in one static buffer per thread. */
+const char *subtype_text(DAT_UINT32 subtype);
+
+/*
+ * Return the name of a value. operation_text() also knows the values of DAT_IB_DTOS. Each function writes unknown
+ * values to one static buffer per thread.
+ */
 const char *event_text(DAT_EVENT_NUMBER number);
 const char *state_text(DAT_EP_STATE state);
+const char *status_text(DAT_DTO_COMPLETION_STATUS status);
+#if UDAPL == 20
+const char *operation_text(int operation);
+#endif
 
 #endif

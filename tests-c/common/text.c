@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A separate table, because dat_strerror() is under test. */
+/* Types have a table, because names of subtests contain them, and dat_strerror() is under test. */
 #define NAME(x) { (unsigned)(x), #x }
 
 struct name {
@@ -50,51 +50,89 @@ static const struct name states[] = {
     NAME(DAT_EP_STATE_COMPLETION_PENDING),
 };
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+static const struct name statuses[] = {
+    NAME(DAT_DTO_SUCCESS), NAME(DAT_DTO_ERR_FLUSHED), NAME(DAT_DTO_ERR_LOCAL_LENGTH),
+    NAME(DAT_DTO_ERR_LOCAL_EP), NAME(DAT_DTO_ERR_LOCAL_PROTECTION), NAME(DAT_DTO_ERR_BAD_RESPONSE),
+    NAME(DAT_DTO_ERR_REMOTE_ACCESS), NAME(DAT_DTO_ERR_REMOTE_RESPONDER), NAME(DAT_DTO_ERR_TRANSPORT),
+    NAME(DAT_DTO_ERR_RECEIVER_NOT_READY), NAME(DAT_DTO_ERR_PARTIAL_PACKET),
+    NAME(DAT_RMR_OPERATION_FAILED),
+};
 
-static const char *find(const struct name *table, size_t n, unsigned value)
+#if UDAPL == 20
+static const struct name operations[] = {
+    NAME(DAT_DTO_SEND), NAME(DAT_DTO_RDMA_WRITE), NAME(DAT_DTO_RDMA_READ), NAME(DAT_DTO_RECEIVE),
+    NAME(DAT_DTO_RECEIVE_WITH_INVALIDATE), NAME(DAT_DTO_BIND_MW), NAME(DAT_IB_DTO_RDMA_WRITE_IMMED),
+    NAME(DAT_IB_DTO_RECV_IMMED), NAME(DAT_IB_DTO_FETCH_ADD), NAME(DAT_IB_DTO_CMP_SWAP),
+    NAME(DAT_IB_DTO_SEND_UD), NAME(DAT_IB_DTO_RECV_UD), NAME(DAT_IB_DTO_RECV_UD_IMMED),
+};
+#endif
+
+#define UNKNOWN_SIZE 48
+
+/* Returns the name of a value. If the table lacks it, writes a text with its number to `unknown`. */
+static const char *find(const struct name *table, size_t n, unsigned value, const char *kind, char *unknown)
 {
     for (size_t i = 0; i < n; i++)
         if (table[i].value == value)
             return table[i].text;
-    return NULL;
+    snprintf(unknown, UNKNOWN_SIZE, "unknown %s 0x%x", kind, value);
+    return unknown;
 }
+
+#define FIND(table, value, kind, unknown) \
+    find(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value), kind, unknown)
 
 const char *rc_text(DAT_RETURN rc)
 {
-    static __thread char text[96];
+    static __thread char unknown[UNKNOWN_SIZE], text[128];
     const char *type;
 
     if (rc_not_implemented(rc))
         return "DAT_NOT_IMPLEMENTED";
-    type = find(types, COUNT(types), DAT_GET_TYPE(rc));
-    if (type == NULL)
-        snprintf(text, sizeof text, "unknown code 0x%08x", (unsigned)rc);
-    else if (DAT_GET_SUBTYPE(rc) == 0)
+    type = FIND(types, DAT_GET_TYPE(rc), "type of code", unknown);
+    if (DAT_GET_SUBTYPE(rc) == DAT_NO_SUBTYPE)
         return type;
-    else
-        snprintf(text, sizeof text, "%s, subtype %u", type, (unsigned)DAT_GET_SUBTYPE(rc));
+    snprintf(text, sizeof text, "%s, %s", type, subtype_text(DAT_GET_SUBTYPE(rc)));
+    return text;
+}
+
+const char *subtype_text(DAT_UINT32 subtype)
+{
+    const char *type, *text;
+
+    if (subtype == DAT_NO_SUBTYPE)
+        return "DAT_NO_SUBTYPE";
+    if (dat_strerror((DAT_RETURN)(DAT_CLASS_ERROR | DAT_ABORT | subtype), &type, &text) != DAT_SUCCESS)
+        return "an unknown subtype";
     return text;
 }
 
 const char *event_text(DAT_EVENT_NUMBER number)
 {
-    static __thread char text[48];
-    const char *name = find(events, COUNT(events), (unsigned)number);
+    static __thread char unknown[UNKNOWN_SIZE];
 
-    if (name != NULL)
-        return name;
-    snprintf(text, sizeof text, "unknown event 0x%05x", (unsigned)number);
-    return text;
+    return FIND(events, number, "event", unknown);
 }
 
 const char *state_text(DAT_EP_STATE state)
 {
-    static __thread char text[48];
-    const char *name = find(states, COUNT(states), (unsigned)state);
+    static __thread char unknown[UNKNOWN_SIZE];
 
-    if (name != NULL)
-        return name;
-    snprintf(text, sizeof text, "unknown state %u", (unsigned)state);
-    return text;
+    return FIND(states, state, "state", unknown);
 }
+
+const char *status_text(DAT_DTO_COMPLETION_STATUS status)
+{
+    static __thread char unknown[UNKNOWN_SIZE];
+
+    return FIND(statuses, status, "status", unknown);
+}
+
+#if UDAPL == 20
+const char *operation_text(int operation)
+{
+    static __thread char unknown[UNKNOWN_SIZE];
+
+    return FIND(operations, operation, "operation", unknown);
+}
+#endif

@@ -42,12 +42,12 @@ static bool event_true(DAT_EVD_HANDLE evd, const DAT_EVENT *event)
     switch (event->event_number) {
     case DAT_DTO_COMPLETION_EVENT:
         if ((unsigned)d->operation > DAT_DTO_RECEIVE_WITH_INVALIDATE || !of_that_evd(event, d)) {
-            REMARK("completion: cookie %llu status %d has operation %d",
-                   (unsigned long long)d->user_cookie.as_64, (int)d->status, (int)d->operation);
+            REMARK("completion: cookie %llu %s has %s",
+                   (unsigned long long)d->user_cookie.as_64, status_text(d->status), operation_text(d->operation));
             return false;
         }
         if (d->operation != DAT_DTO_RECEIVE_WITH_INVALIDATE && d->rmr_context != 0) {
-            REMARK("completion: operation %d has rmr_context 0x%x", (int)d->operation,
+            REMARK("completion: %s has rmr_context 0x%x", operation_text(d->operation),
                    (unsigned)d->rmr_context);
             return false;
         }
@@ -158,9 +158,9 @@ bool wait_dto(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS s
     d = &event->event_data.dto_completion_event_data;
     if (d->user_cookie.as_64 == cookie && d->status == status)
         return true;
-    REMARK("completion: cookie %llu status %d, expected cookie %llu status %d",
-           (unsigned long long)d->user_cookie.as_64, (int)d->status, (unsigned long long)cookie,
-           (int)status);
+    REMARK("completion: cookie %llu %s, expected cookie %llu %s",
+           (unsigned long long)d->user_cookie.as_64, status_text(d->status), (unsigned long long)cookie,
+           status_text(status));
     return false;
 }
 
@@ -173,8 +173,8 @@ int wait_status(DAT_EVD_HANDLE evd, DAT_UINT64 cookie)
         return -1;
     if (d->user_cookie.as_64 == cookie)
         return (int)d->status;
-    REMARK("completion: cookie %llu status %d, expected cookie %llu", (unsigned long long)d->user_cookie.as_64,
-           (int)d->status, (unsigned long long)cookie);
+    REMARK("completion: cookie %llu %s, expected cookie %llu", (unsigned long long)d->user_cookie.as_64,
+           status_text(d->status), (unsigned long long)cookie);
     return -1;
 }
 

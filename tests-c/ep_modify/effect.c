@@ -132,7 +132,7 @@ static void zone_that_matches(void)
        "zone changed: a receive without memory, posted before: succeeds");
     ok(wait_dto(b.recv, 2, DAT_DTO_SUCCESS, NULL) && pattern_check(in.mem, 200, 4) < 0,
        "zone changed: a receive into the new zone: succeeds");
-    is_int(ep_state(b.ep), DAT_EP_STATE_CONNECTED, "zone changed: the connection stands");
+    is_state(ep_state(b.ep), DAT_EP_STATE_CONNECTED, "zone changed: the connection stands");
     side_free(&a);
     side_free(&b);
     region_free(&in);
@@ -170,7 +170,7 @@ static void zone_that_does_not(void)
     ok(wait_dto(b.recv, 1, DAT_DTO_SUCCESS, NULL) && wait_dto(b.recv, 3, DAT_DTO_SUCCESS, NULL),
        "zone changed: the receives before and after the failed one: succeed");
     ok(all_bytes(in.mem, 256, 0xee), "zone changed: not one byte is written there");
-    is_int(ep_state(b.ep), DAT_EP_STATE_CONNECTED, "zone changed: the connection stands");
+    is_state(ep_state(b.ep), DAT_EP_STATE_CONNECTED, "zone changed: the connection stands");
     side_free(&a);
     side_free(&b);
     region_free(&in);

@@ -35,8 +35,8 @@ static void tentative(void)
        "endpoint of the provider: no zone, no dispatchers");
     is_type(dat_cr_accept(g.cr, DAT_HANDLE_NULL, 0, NULL), DAT_INVALID_HANDLE,
             "dat_cr_accept: endpoint without zone and dispatchers: DAT_INVALID_HANDLE");
-    is_int(ep_state(g.ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
-           "dat_cr_accept: refused: still tentative");
+    is_state(ep_state(g.ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
+             "dat_cr_accept: refused: still tentative");
 
     /* Without EVDs, an endpoint of the provider accepts queue lengths above 0, also unchanged ones. */
     is_success(dat_ep_modify(g.ep,
@@ -154,7 +154,7 @@ static void reserved(void)
     side_make(&g.other, &g.fx, NULL);
     must_rc(side_connect(&g.other, fx_address(&g.fx), g.qual), DAT_SUCCESS, "dat_ep_connect");
     g.cr = next_request(g.requests);
-    is_int(ep_state(g.ep), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, "the request is there: passive");
+    is_state(ep_state(g.ep), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, "the request is there: passive");
     p.recv_evd_handle = v.recv[1];
     p.connect_evd_handle = v.connect[1];
     p.request_evd_handle = v.request[1];

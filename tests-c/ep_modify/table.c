@@ -69,7 +69,7 @@ static void in_state(int s)
     if (state == DAT_EP_STATE_COMPLETION_PENDING && ep_state(g.ep) == DAT_EP_STATE_CONNECTED)
         skip_named("the endpoint is still in it", "the transport has completed meanwhile");
     else
-        is_int(ep_state(g.ep), state, "dat_ep_modify: %s: the endpoint is still in it", name);
+        is_state(ep_state(g.ep), state, "dat_ep_modify: %s: the endpoint is still in it", name);
     stage_close(&g);
 }
 

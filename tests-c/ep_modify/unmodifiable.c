@@ -80,8 +80,8 @@ static void in_state(int s)
                name);
     is_same(g.ep, &before, "dat_ep_modify: %s: nothing changes", name);
     if (stage_states[s] != DAT_EP_STATE_COMPLETION_PENDING)
-        is_int(ep_state(g.ep), stage_states[s], "dat_ep_modify: %s: the endpoint is still in it",
-               name);
+        is_state(ep_state(g.ep), stage_states[s], "dat_ep_modify: %s: the endpoint is still in it",
+                 name);
     stage_close(&g);
 }
 

@@ -30,8 +30,8 @@ static void in_one_process(struct fx *fx)
     is_success(dat_ep_connect(a.ep, fx_address(fx), qual, env_us(SOON_MS), 48, (DAT_PVOID)hello,
                               DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
                "dat_ep_connect: to a service point: success");
-    is_int(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
-           "dat_ep_connect: the endpoint is ACTIVE_CONNECTION_PENDING");
+    is_state(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+             "dat_ep_connect: the endpoint is ACTIVE_CONNECTION_PENDING");
     is_success(dat_ep_query(a.ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: while connecting: success");
     ok(same_address(p.remote_ia_address_ptr, fx_address(fx)),
        "dat_ep_query: while connecting: remote_ia_address_ptr is the address given");
@@ -74,8 +74,8 @@ static void in_one_process(struct fx *fx)
     if (!ok(wait_number(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event),
             "active side: ESTABLISHED"))
         bail("no connection");
-    is_int(ep_state(a.ep), DAT_EP_STATE_CONNECTED,
-           "active side: CONNECTED once the event can be fetched");
+    is_state(ep_state(a.ep), DAT_EP_STATE_CONNECTED,
+             "active side: CONNECTED once the event can be fetched");
     established = &event.event_data.connect_event_data;
     is_ptr(event.evd_handle, a.conn, "active side: evd_handle: true");
     is_ptr(established->ep_handle, a.ep, "active side: ep_handle: true");
@@ -83,14 +83,14 @@ static void in_one_process(struct fx *fx)
        "active side: private data: what the passive side accepted with");
 
     ok(wait_number(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event), "passive side: ESTABLISHED");
-    is_int(ep_state(b.ep), DAT_EP_STATE_CONNECTED,
-           "passive side: CONNECTED once the event can be fetched");
+    is_state(ep_state(b.ep), DAT_EP_STATE_CONNECTED,
+             "passive side: CONNECTED once the event can be fetched");
     is_ptr(event.event_data.connect_event_data.ep_handle, b.ep, "passive side: ep_handle: true");
     is_int(event.event_data.connect_event_data.private_data_size, 0,
            "passive side: private_data_size: 0");
 
     is_success(dat_ep_query(a.ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: active, connected: success");
-    is_int(p.ep_state, DAT_EP_STATE_CONNECTED, "dat_ep_query: active, connected: ep_state is true");
+    is_state(p.ep_state, DAT_EP_STATE_CONNECTED, "dat_ep_query: active, connected: ep_state is true");
     ok(same_address(p.local_ia_address_ptr, fx_address(fx)),
        "dat_ep_query: active, connected: local_ia_address_ptr is the adapter's");
     ok(same_address(p.remote_ia_address_ptr, fx_address(fx)) && p.remote_port_qual == qual,

@@ -23,7 +23,7 @@ static void is_over(struct side *s, const char *what)
         is_int(event.event_data.connect_event_data.private_data_size, 0, "%s: no private data",
                what);
     }
-    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
+    is_state(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
     is_success(dat_ep_disconnect(s->ep, DAT_CLOSE_ABRUPT_FLAG),
                "dat_ep_disconnect: again, after %s: success", what);
     is_success(dat_ep_disconnect(s->ep, DAT_CLOSE_GRACEFUL_FLAG),
@@ -158,13 +158,13 @@ static void pending(struct fx *fx, struct region *r, int ending)
     is_int(idle, DAT_FALSE, "dat_ep_get_status: a send is outstanding: requests are not idle");
     is_success(dat_ep_disconnect(p.a.ep, DAT_CLOSE_GRACEFUL_FLAG),
                "dat_ep_disconnect: graceful, sends wait for a buffer: success");
-    is_int(ep_state(p.a.ep), DAT_EP_STATE_DISCONNECT_PENDING,
-           "dat_ep_disconnect: graceful, sends wait: DISCONNECT_PENDING");
+    is_state(ep_state(p.a.ep), DAT_EP_STATE_DISCONNECT_PENDING,
+             "dat_ep_disconnect: graceful, sends wait: DISCONNECT_PENDING");
     ok(quiet(p.a.conn), "DISCONNECT_PENDING: no event yet");
     is_success(dat_ep_disconnect(p.a.ep, DAT_CLOSE_GRACEFUL_FLAG),
                "dat_ep_disconnect: graceful, DISCONNECT_PENDING: success");
-    is_int(ep_state(p.a.ep), DAT_EP_STATE_DISCONNECT_PENDING,
-           "dat_ep_disconnect: graceful, DISCONNECT_PENDING: no effect");
+    is_state(ep_state(p.a.ep), DAT_EP_STATE_DISCONNECT_PENDING,
+             "dat_ep_disconnect: graceful, DISCONNECT_PENDING: no effect");
     switch (ending) {
     case 0:
         must_rc(post_recv(&p.b, r, 128, 64, 74), DAT_SUCCESS, "dat_ep_post_recv");
@@ -335,8 +335,8 @@ static void left(struct fx *fx, struct region *r)
                (event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
                 (way >= 2 && event.event_number == DAT_CONNECTION_EVENT_BROKEN)),
            "%s in the other process: DISCONNECTED%s", ways[way], way >= 2 ? " or BROKEN" : "");
-        is_int(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
-               "%s in the other process: the endpoint is DISCONNECTED", ways[way]);
+        is_state(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
+                 "%s in the other process: the endpoint is DISCONNECTED", ways[way]);
         ok(wait_dto(s.recv, 51, DAT_DTO_ERR_FLUSHED, NULL),
            "%s in the other process: receives are flushed", ways[way]);
         ok(quiet(s.conn), "%s in the other process: one event and no more", ways[way]);
@@ -395,8 +395,8 @@ static void left_silently(struct fx *fx)
            "graceful by the %s process, which makes no call since: its message arrives", side);
         ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
            "graceful by the %s process, which makes no call since: then DISCONNECTED", side);
-        is_int(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
-               "graceful by the %s process, which makes no call since: DISCONNECTED here", side);
+        is_state(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
+                 "graceful by the %s process, which makes no call since: DISCONNECTED here", side);
         link_say(&p.link, "call again");
         peer_ok(&p, "graceful by the %s process: its send succeeded, and DISCONNECTED there", side);
         side_free(&s);

@@ -55,13 +55,13 @@ int main(int argc, char **argv)
             "dat_ep_dup_connect: of an UNCONNECTED endpoint: DAT_INVALID_STATE");
     is_code(dup(&b, &a, 1000000, 0, NULL), DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED,
             "dat_ep_dup_connect: with a CONNECTED endpoint: DAT_INVALID_STATE");
-    is_int(ep_state(second.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_ep_dup_connect: refused: the endpoint is UNCONNECTED");
+    is_state(ep_state(second.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_ep_dup_connect: refused: the endpoint is UNCONNECTED");
 
     is_success(dup(&second, &a, env_us(SOON_MS), sizeof data, data), "dat_ep_dup_connect: success");
-    is_int(ep_state(second.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
-           "dat_ep_dup_connect: the endpoint is ACTIVE_CONNECTION_PENDING");
-    is_int(ep_state(a.ep), DAT_EP_STATE_CONNECTED, "dat_ep_dup_connect: the model is unchanged");
+    is_state(ep_state(second.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+             "dat_ep_dup_connect: the endpoint is ACTIVE_CONNECTION_PENDING");
+    is_state(ep_state(a.ep), DAT_EP_STATE_CONNECTED, "dat_ep_dup_connect: the model is unchanged");
     cr = next_request(fx.cr);
     pass("dat_ep_dup_connect: a request arrives at the original service point");
     must_rc(dat_cr_query(cr, DAT_CR_FIELD_ALL, &p), DAT_SUCCESS, "dat_cr_query");

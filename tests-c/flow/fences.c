@@ -60,8 +60,8 @@ static bool completes(DAT_EVD_HANDLE evd, DAT_UINT64 c)
                e.event_data.rmr_completion_event_data.status == DAT_RMR_BIND_SUCCESS;
     if (d->user_cookie.as_64 == c && d->status == DAT_DTO_SUCCESS)
         return true;
-    REMARK("event %#x: cookie %llu instead of %llu, status %d", (unsigned)e.event_number,
-           (unsigned long long)d->user_cookie.as_64, (unsigned long long)c, (int)d->status);
+    REMARK("%s: cookie %llu instead of %llu, %s", event_text(e.event_number),
+           (unsigned long long)d->user_cookie.as_64, (unsigned long long)c, status_text(d->status));
     return false;
 }
 

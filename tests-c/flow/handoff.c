@@ -85,8 +85,8 @@ static void from_reserved(struct fx *fx, DAT_CONN_QUAL to)
     must_rc(rc, DAT_SUCCESS, "dat_rsp_create");
     cr = ring(fx, &a, qual);
     is_success(dat_cr_handoff(cr, to), "dat_cr_handoff: from a reserved service point: success");
-    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_cr_handoff: from a reserved service point: its endpoint is UNCONNECTED");
+    is_state(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_cr_handoff: from a reserved service point: its endpoint is UNCONNECTED");
     cr = next_request(fx->cr);
     is_success(dat_cr_accept(cr, b.ep, 0, NULL), "dat_cr_accept: with that endpoint: success");
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED) &&

@@ -128,8 +128,8 @@ static void initiator(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int o
     ok(fails(s, op, 9, DAT_DTO_ERR_REMOTE_ACCESS), "%s: %s, %s: REMOTE_ACCESS", name, where, what);
     ok(fails(s, op, 10, DAT_DTO_ERR_FLUSHED), "%s: %s, %s: the next one is flushed", name, where, what);
     ok(wait_broken(s->conn), "%s: %s, %s: BROKEN", name, where, what);
-    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: %s, %s: DISCONNECTED", name, where,
-           what);
+    is_state(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: %s, %s: DISCONNECTED", name, where,
+             what);
     ok(wait_dto(s->recv, 8, DAT_DTO_ERR_FLUSHED, NULL), "%s: %s, %s: receives are flushed", name,
        where, what);
     if (op == READ)

@@ -13,7 +13,7 @@ static DAT_RETURN connect_for(struct side *s, DAT_CONN_QUAL qual, DAT_TIMEOUT ti
 /* Checks the state and the flushed receives of an ended endpoint, and that no other event follows. */
 static void is_over(struct side *s, DAT_UINT64 receive, const char *what)
 {
-    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
+    is_state(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
     ok(wait_dto(s->recv, receive, DAT_DTO_ERR_FLUSHED, NULL), "%s: posted receives are flushed",
        what);
     ok(quiet(s->conn), "%s: one event and no more", what);
@@ -40,7 +40,7 @@ static void again(struct fx *fx, struct side *s, const char *what)
     struct side other;
 
     is_success(dat_ep_reset(s->ep), "dat_ep_reset: %s: success", what);
-    is_int(ep_state(s->ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_reset: %s: UNCONNECTED", what);
+    is_state(ep_state(s->ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_reset: %s: UNCONNECTED", what);
     side_make(&other, fx, NULL);
     sides_connect(s, &other);
     ok(sides_talk(s, &other), "dat_ep_connect: after %s and reset: messages both ways", what);
@@ -321,8 +321,8 @@ static void unsupported(struct fx *fx, struct region *r, const void *to, const c
         return;
     }
     is_type(rc, DAT_INVALID_ADDRESS, "dat_ep_connect: %s: DAT_INVALID_ADDRESS", what);
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_ep_connect: %s, DAT_INVALID_ADDRESS: UNCONNECTED", what);
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_ep_connect: %s, DAT_INVALID_ADDRESS: UNCONNECTED", what);
     dat_ep_get_status(s.ep, NULL, &idle, NULL);
     is_int(idle, DAT_FALSE, "dat_ep_connect: %s, DAT_INVALID_ADDRESS: receives stay posted", what);
     ok(quiet(s.recv) && quiet(s.conn), "dat_ep_connect: %s, DAT_INVALID_ADDRESS: no event", what);

@@ -48,8 +48,8 @@ static void accepted(struct fx *fx)
     ok(arrival->sp_handle.rsp_handle == rsp || arrival->sp_handle.rsp_handle == DAT_HANDLE_NULL,
        "reserved: sp_handle: the service point, or NULL");
     ok(arrival->conn_qual == qual, "reserved: conn_qual: true");
-    is_int(ep_state(b.ep), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
-           "reserved: the endpoint is PASSIVE_CONNECTION_PENDING");
+    is_state(ep_state(b.ep), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+             "reserved: the endpoint is PASSIVE_CONNECTION_PENDING");
     must_rc(dat_cr_query(arrival->cr_handle, DAT_CR_FIELD_ALL, &cr), DAT_SUCCESS, "dat_cr_query");
     is_ptr(cr.local_ep_handle, b.ep, "dat_cr_query: reserved: local_ep_handle is the endpoint");
 
@@ -90,8 +90,8 @@ static void rejected(struct fx *fx)
     is_success(dat_cr_reject(next_request(fx->cr)), "dat_cr_reject: reserved: success");
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_PEER_REJECTED),
        "dat_cr_reject: reserved: PEER_REJECTED");
-    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_cr_reject: reserved: the endpoint is UNCONNECTED");
+    is_state(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_cr_reject: reserved: the endpoint is UNCONNECTED");
     release(rsp, "after dat_cr_reject");
     must_rc(dat_ep_reset(a.ep), DAT_SUCCESS, "dat_ep_reset");
     sides_connect(&b, &a);
@@ -113,8 +113,8 @@ static void freed_early(struct fx *fx)
     must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
     cr = next_request(fx->cr);
     release(rsp, "request unanswered");
-    is_int(ep_state(b.ep), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
-           "dat_rsp_free: request unanswered: still PASSIVE_CONNECTION_PENDING");
+    is_state(ep_state(b.ep), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+             "dat_rsp_free: request unanswered: still PASSIVE_CONNECTION_PENDING");
     is_success(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL),
                "dat_cr_accept: reserved, service point freed: success");
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED) &&
@@ -141,8 +141,8 @@ static void unread(struct fx *fx)
     is_success(dat_evd_free(evd), "dat_evd_free: with a connection request queued: success");
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
        "dat_evd_free: with a connection request queued: the peer: NON_PEER_REJECTED");
-    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_evd_free: with a connection request queued: the endpoint is UNCONNECTED");
+    is_state(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_evd_free: with a connection request queued: the endpoint is UNCONNECTED");
     side_free(&a);
     side_free(&b);
 }
@@ -157,7 +157,7 @@ static void nobody_came(struct fx *fx)
     side_make(&b, fx, NULL);
     must_rc(reserve(&b, &qual, &rsp), DAT_SUCCESS, "dat_rsp_create");
     is_success(dat_rsp_free(rsp), "dat_rsp_free: no request: success");
-    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED, "dat_rsp_free: no request: UNCONNECTED");
+    is_state(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED, "dat_rsp_free: no request: UNCONNECTED");
     must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
        "dat_rsp_free: a request afterwards: NON_PEER_REJECTED");

@@ -247,8 +247,8 @@ static void buffers(void)
                (e.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS || env_is_iwarp()),
            "a message of %zu bytes for a buffer of one less: the send fails", n);
         if (e.event_data.dto_completion_event_data.status != DAT_DTO_ERR_REMOTE_RESPONDER)
-            diag("  status %d, REMOTE_RESPONDER is usual",
-                 (int)e.event_data.dto_completion_event_data.status);
+            diag("  %s, REMOTE_RESPONDER is usual",
+                 status_text(e.event_data.dto_completion_event_data.status));
         ok(all_bytes(r.mem + 131072 + n - 1, GUARD, 0xee),
            "a message of %zu bytes for a buffer of one less: nothing behind the buffer", n);
         ok(wait_dto(p.b.recv, 4, DAT_DTO_ERR_FLUSHED, NULL),

@@ -47,8 +47,8 @@ static void accepted(struct fx *fx, DAT_CONN_QUAL qual)
 
     if (!ok(ep != DAT_HANDLE_NULL, "provider mode: the request comes with an endpoint"))
         return;
-    is_int(ep_state(ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
-           "provider mode: the endpoint is TENTATIVE_CONNECTION_PENDING");
+    is_state(ep_state(ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
+             "provider mode: the endpoint is TENTATIVE_CONNECTION_PENDING");
     is_success(dat_ep_query(ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: tentative: success");
     ok(p.pz_handle == DAT_HANDLE_NULL && p.recv_evd_handle == DAT_HANDLE_NULL &&
            p.request_evd_handle == DAT_HANDLE_NULL && p.connect_evd_handle == DAT_HANDLE_NULL,

@@ -112,8 +112,8 @@ static void peer_is_killed(void)
     must(link_hear(&p.link, "posted"), "the other process is gone");
     (void)quiet(h.s.req);
     peer_kill(&p);
-    is_int(wait_status(h.s.recv, 10), DAT_DTO_ERR_LOCAL_LENGTH,
-           "a message that is too long, then its sender is killed: LOCAL_LENGTH");
+    is_status(wait_status(h.s.recv, 10), DAT_DTO_ERR_LOCAL_LENGTH,
+              "a message that is too long, then its sender is killed: LOCAL_LENGTH");
     fx_close(&h.fx);
 }
 

@@ -111,8 +111,8 @@ static void play(enum kind kind)
     default:
         break;
     }
-    is_int(wait_status(kind >= SENDER ? s.recv : s.req, 1), here[kind], "memory was unmapped, %s: it fails",
-           names[kind]);
+    is_status(wait_status(kind >= SENDER ? s.recv : s.req, 1), here[kind], "memory was unmapped, %s: it fails",
+              names[kind]);
     must(LINK_RECV(&p.link, status), "the other process says nothing");
     is_int(status, there[kind], "memory was unmapped, %s: what its process is told", names[kind]);
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_BROKEN), "memory was unmapped, %s: BROKEN", names[kind]);

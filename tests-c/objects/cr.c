@@ -75,8 +75,8 @@ static void handles(struct zoo *z, struct scene *s)
     zoo_sweep(z, "dat_cr_accept, ep_handle", DAT_HANDLE_TYPE_EP, DAT_INVALID_HANDLE_EP, gone, 0,
               do_accept_ep, z->of[DAT_HANDLE_TYPE_CR]);
     zoo_intact(z, "dat_cr_accept");
-    is_int(ep_state(z->side.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_cr_accept: wrong handles: the endpoint is UNCONNECTED");
+    is_state(ep_state(z->side.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_cr_accept: wrong handles: the endpoint is UNCONNECTED");
 }
 
 static void query(struct scene *s)
@@ -103,8 +103,8 @@ static void query(struct scene *s)
     is_success(dat_cr_reject(cr), "dat_cr_reject: success");
     ok(wait_connection(caller.conn, DAT_CONNECTION_EVENT_PEER_REJECTED),
        "dat_cr_reject: the other side sees PEER_REJECTED");
-    is_int(ep_state(caller.ep), DAT_EP_STATE_DISCONNECTED,
-           "dat_cr_reject: the other side is DISCONNECTED");
+    is_state(ep_state(caller.ep), DAT_EP_STATE_DISCONNECTED,
+             "dat_cr_reject: the other side is DISCONNECTED");
     side_free(&caller);
 }
 
@@ -220,8 +220,8 @@ static void survives(struct fx *fx)
                "dat_cr_accept: the active side has given up: success");
     ok(wait_accept_failed(taker.conn),
        "dat_cr_accept: the active side has given up: ACCEPT_COMPLETION_ERROR");
-    is_int(ep_state(taker.ep), DAT_EP_STATE_DISCONNECTED,
-           "dat_cr_accept: ACCEPT_COMPLETION_ERROR: the endpoint is DISCONNECTED");
+    is_state(ep_state(taker.ep), DAT_EP_STATE_DISCONNECTED,
+             "dat_cr_accept: ACCEPT_COMPLETION_ERROR: the endpoint is DISCONNECTED");
     is_success(dat_cr_reject(b), "dat_cr_reject: the active side has given up: success");
     side_free(&one);
     side_free(&two);

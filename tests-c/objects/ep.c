@@ -310,7 +310,7 @@ static void query(struct fx *fx)
             "dat_ep_query: no structure: DAT_INVALID_PARAMETER");
     is_success(dat_ep_query(c.ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: all fields: success");
     is_ptr(p.ia_handle, fx->ia, "dat_ep_query: ia_handle: true");
-    is_int(p.ep_state, DAT_EP_STATE_UNCONNECTED, "dat_ep_query: ep_state: UNCONNECTED");
+    is_state(p.ep_state, DAT_EP_STATE_UNCONNECTED, "dat_ep_query: ep_state: UNCONNECTED");
     is_ptr(p.pz_handle, fx->pz, "dat_ep_query: pz_handle: true");
     is_ptr(p.recv_evd_handle, c.recv, "dat_ep_query: recv_evd_handle: true");
     is_ptr(p.request_evd_handle, c.req, "dat_ep_query: request_evd_handle: true");
@@ -339,7 +339,7 @@ static void query(struct fx *fx)
 
     is_success(dat_ep_get_status(c.ep, &state, &recv_idle, &request_idle),
                "dat_ep_get_status: all outputs: success");
-    is_int(state, DAT_EP_STATE_UNCONNECTED, "dat_ep_get_status: new: UNCONNECTED");
+    is_state(state, DAT_EP_STATE_UNCONNECTED, "dat_ep_get_status: new: UNCONNECTED");
     is_int(recv_idle, DAT_TRUE, "dat_ep_get_status: new: receives are idle");
     is_int(request_idle, DAT_TRUE, "dat_ep_get_status: new: requests are idle");
     is_success(dat_ep_get_status(c.ep, NULL, NULL, NULL),
@@ -425,8 +425,8 @@ static void connect_parameters(struct fx *fx)
               DAT_INVALID_PARAMETER, "dat_ep_connect: unknown QoS: refused");
     is_either(CONNECT(c.ep, to, 1000000, 0, NULL, 0, 0x40), DAT_MODEL_NOT_SUPPORTED,
               DAT_INVALID_PARAMETER, "dat_ep_connect: unknown connect flag: refused");
-    is_int(ep_state(c.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_ep_connect: refused: the endpoint is UNCONNECTED");
+    is_state(ep_state(c.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_ep_connect: refused: the endpoint is UNCONNECTED");
     is_code(dat_ep_disconnect(c.ep, (DAT_CLOSE_FLAGS)5), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
             "dat_ep_disconnect: unknown flag: DAT_INVALID_PARAMETER");
     must_rc(dat_ep_free(c.ep), DAT_SUCCESS, "dat_ep_free");
@@ -436,7 +436,7 @@ static void connect_parameters(struct fx *fx)
     must_rc(make(&c), DAT_SUCCESS, "dat_ep_create");
     is_code(CONNECT(c.ep, to, 1000000, 0, NULL, 0, 0), DAT_INVALID_STATE,
             DAT_INVALID_STATE_EP_NOTREADY, "dat_ep_connect: no zone: DAT_INVALID_STATE");
-    is_int(ep_state(c.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_connect: no zone: still UNCONNECTED");
+    is_state(ep_state(c.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_connect: no zone: still UNCONNECTED");
     must_rc(dat_ep_free(c.ep), DAT_SUCCESS, "dat_ep_free");
 
     c = good(fx);
@@ -445,8 +445,8 @@ static void connect_parameters(struct fx *fx)
     bare = c.ep;
     is_either(CONNECT(bare, to, 1000000, 0, NULL, 0, 0), DAT_INVALID_HANDLE, DAT_INVALID_STATE,
               "dat_ep_connect: no connection EVD: refused");
-    is_int(ep_state(bare), DAT_EP_STATE_UNCONNECTED,
-           "dat_ep_connect: no connection EVD: still UNCONNECTED");
+    is_state(ep_state(bare), DAT_EP_STATE_UNCONNECTED,
+             "dat_ep_connect: no connection EVD: still UNCONNECTED");
     must_rc(dat_ep_free(bare), DAT_SUCCESS, "dat_ep_free");
 }
 

@@ -245,7 +245,7 @@ static void one(struct stage *g, const struct op *op, DAT_EP_STATE state, enum e
     case NO:
         is_code(rc, DAT_INVALID_STATE, stage_subtype(state), "%s: %s: DAT_INVALID_STATE", op->name,
                 name);
-        is_int(ep_state(g->ep), state, "%s: %s: the state is unchanged", op->name, name);
+        is_state(ep_state(g->ep), state, "%s: %s: the state is unchanged", op->name, name);
         break;
     case OR_FL:
         if (rc != DAT_SUCCESS) {
@@ -282,8 +282,8 @@ int main(int argc, char **argv)
                 one(&g, &ops[i], state, ops[i].in[s]);
                 done++;
             }
-        is_int(ep_state(g.ep), state, "after %d calls that leave it alone: still %s", done,
-               stage_name(state));
+        is_state(ep_state(g.ep), state, "after %d calls that leave it alone: still %s", done,
+                 stage_name(state));
         stage_close(&g);
         /* Each operation that changes the endpoint has its own stage. */
         for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)

@@ -305,7 +305,7 @@ static void software_events(struct fx *fx)
     is_success(dat_evd_post_se(evd, &e), "dat_evd_post_se: software event: success");
     memset(&e, 0, sizeof e); /* dat_evd_post_se has copied it */
     is_success(dat_evd_dequeue(evd, &got), "dat_evd_dequeue: software event: success");
-    is_int(got.event_number, DAT_SOFTWARE_EVENT, "dat_evd_dequeue: event_number: DAT_SOFTWARE_EVENT");
+    is_event(got.event_number, DAT_SOFTWARE_EVENT, "dat_evd_dequeue: event_number: DAT_SOFTWARE_EVENT");
     is_ptr(got.evd_handle, evd, "dat_evd_dequeue: evd_handle: the EVD posted to");
     is_ptr(got.event_data.software_event_data.pointer, (void *)0x1234,
            "dat_evd_dequeue: pointer: as posted");

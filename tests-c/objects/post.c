@@ -165,7 +165,7 @@ static void parameters(void)
         }
     }
     ok(quiet(pair.a.req) && quiet(pair.a.recv), "posting: refused: no completion comes");
-    is_int(ep_state(pair.a.ep), DAT_EP_STATE_CONNECTED, "posting: refused: still CONNECTED");
+    is_state(ep_state(pair.a.ep), DAT_EP_STATE_CONNECTED, "posting: refused: still CONNECTED");
 }
 
 static void memory(struct zoo *z)

@@ -203,8 +203,8 @@ static void bind_parameters(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
     must_rc(dat_rmr_free(stranger), DAT_SUCCESS, "dat_rmr_free");
     region_free(&elsewhere);
     must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
-    is_int(ep_state(ep), DAT_EP_STATE_CONNECTED,
-           "dat_rmr_bind: refused at the call: the endpoint stays CONNECTED");
+    is_state(ep_state(ep), DAT_EP_STATE_CONNECTED,
+             "dat_rmr_bind: refused at the call: the endpoint stays CONNECTED");
 }
 
 static void bind_and_query(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)

@@ -115,8 +115,8 @@ static void parameters(struct zoo *z)
             "dat_rsp_create: EP of another open: DAT_INVALID_HANDLE");
     fx_close(&other);
     ok(rsp == UNTOUCHED, "dat_rsp_create: error: the handle is untouched");
-    is_int(ep_state(z->side.ep), DAT_EP_STATE_UNCONNECTED,
-           "dat_rsp_create: error: the endpoint is UNCONNECTED");
+    is_state(ep_state(z->side.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_rsp_create: error: the endpoint is UNCONNECTED");
     must_rc(dat_evd_free(dto), DAT_SUCCESS, "dat_evd_free");
 }
 
@@ -130,7 +130,7 @@ static void life(struct fx *fx)
 
     side_make(&s, fx, NULL);
     is_success(reserve(fx, s.ep, &q, &rsp), "dat_rsp_create: success");
-    is_int(ep_state(s.ep), DAT_EP_STATE_RESERVED, "dat_rsp_create: the endpoint is RESERVED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_RESERVED, "dat_rsp_create: the endpoint is RESERVED");
     memset(&p, 0x5a, sizeof p);
     before = p;
     is_code(dat_rsp_query(rsp, (DAT_RSP_PARAM_MASK)(DAT_RSP_FIELD_ALL + 1), &p),
@@ -149,7 +149,7 @@ static void life(struct fx *fx)
     is_code(dat_ep_free(s.ep), DAT_INVALID_STATE, DAT_INVALID_STATE_EP_RESERVED,
             "dat_ep_free: reserved: DAT_INVALID_STATE");
     is_success(dat_rsp_free(rsp), "dat_rsp_free: no request yet: success");
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_rsp_free: the endpoint is UNCONNECTED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_rsp_free: the endpoint is UNCONNECTED");
     is_success(reserve(fx, s.ep, &q, &rsp), "dat_rsp_create: the same endpoint again: success");
     is_success(dat_rsp_free(rsp), "dat_rsp_free: success");
     side_free(&s);

@@ -260,13 +260,13 @@ static void crossing(struct fx *fx)
     at_b = next_request(other.cr);
     rc = dat_cr_accept(at_a, a.ep, 0, NULL);
     is_type(rc, DAT_INVALID_STATE, "16: accept on a connecting endpoint: DAT_INVALID_STATE");
-    is_int(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
-           "16: accept on a connecting endpoint: its state is unchanged");
+    is_state(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+             "16: accept on a connecting endpoint: its state is unchanged");
     is_success(dat_cr_reject(at_b), "16: the peer rejects: success");
     ok(wait_event(a.conn, &e) && e.event_number != DAT_CONNECTION_EVENT_ESTABLISHED,
        "16: the peer rejects: an event that is not ESTABLISHED");
     is_success(dat_ep_reset(a.ep), "16: dat_ep_reset: success");
-    is_int(ep_state(a.ep), DAT_EP_STATE_UNCONNECTED, "16: dat_ep_reset: UNCONNECTED");
+    is_state(ep_state(a.ep), DAT_EP_STATE_UNCONNECTED, "16: dat_ep_reset: UNCONNECTED");
     is_success(dat_cr_accept(at_a, a.ep, 0, NULL), "16: then accept: success");
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED) &&
            wait_connection(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED),

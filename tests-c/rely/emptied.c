@@ -159,7 +159,7 @@ static void peer_first(struct side *s, struct peer *p)
     must(link_hear(&p->link, "disconnected"), "the peer has exited");
     ok(poll_event(s->conn, &e) && e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
        "the peer has disconnected: the emptying takes DISCONNECTED");
-    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "the peer has disconnected: the state shows it");
+    is_state(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "the peer has disconnected: the state shows it");
     is_success(dat_ep_disconnect(s->ep, DAT_CLOSE_ABRUPT_FLAG),
                "dat_ep_disconnect: the peer has disconnected: success");
     ok(quiet(s->conn), "dat_ep_disconnect: the peer has disconnected: no second event");

@@ -222,7 +222,7 @@ static void completion(struct mpi *m, const DAT_EVENT *e)
     if (d->status != DAT_DTO_SUCCESS) {
         v->flushed += receive;
         if (!m->closing)
-            mpi_break(m, "a request to rank %d completes with status %d", v->peer, (int)d->status);
+            mpi_break(m, "a request to rank %d completes with %s", v->peer, status_text(d->status));
     } else if (receive) {
         must(d->ep_handle == v->ep, "a receive completes on another endpoint");
         greeted(m, v);

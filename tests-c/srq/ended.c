@@ -56,7 +56,7 @@ static void orderly(void)
            "%s, by the other side: DISCONNECTED", how);
         ok(told(p.b.ep), "%s, by the other side: an event of the endpoint on the queue", how);
         ok(quiet(fx.async), "%s: one event, and none of the endpoint with receives of its own", how);
-        is_int(ep_state(p.b.ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", how);
+        is_state(ep_state(p.b.ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", how);
 
         must_rc(dat_ep_reset(p.a.ep), DAT_SUCCESS, "dat_ep_reset");
         must_rc(dat_ep_reset(p.b.ep), DAT_SUCCESS, "dat_ep_reset");

@@ -201,7 +201,7 @@ static void attributes(void)
         return;
     memset((void *)&p, 0, sizeof p);
     must_rc(dat_ep_query(c.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
-    is_int(p.ep_state, DAT_EP_STATE_UNCONNECTED, "dat_ep_query: new endpoint: unconnected");
+    is_state(p.ep_state, DAT_EP_STATE_UNCONNECTED, "dat_ep_query: new endpoint: unconnected");
     ok(p.ia_handle == c.ia && p.pz_handle == c.pz && p.recv_evd_handle == c.recv &&
            p.request_evd_handle == c.req && p.connect_evd_handle == c.conn && p.srq_handle == c.srq,
        "dat_ep_query: new endpoint: all handles as given");

@@ -185,7 +185,7 @@ int main(int argc, char **argv)
                    got[context.as_64]++ == round &&
                    message_right(q.mem.mem + (size_t)i * SIZE, SIZE, (unsigned)context.as_64, round);
             if (!good)
-                diag("status %d, endpoint %lld", (int)d->status, (long long)context.as_64);
+                diag("%s, endpoint %lld", status_text(d->status), (long long)context.as_64);
             else
                 must_rc(srq_post(&q, i), DAT_SUCCESS, "dat_srq_post_recv");
         }

@@ -189,8 +189,8 @@ static int a_send_completes(void)
         for (int i = 0; i < PAIRS; i++)
             if (dat_evd_dequeue(tx[i].req, &event) == DAT_SUCCESS) {
                 agree(event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS,
-                      "a Send completes with status %d",
-                      (int)event.event_data.dto_completion_event_data.status);
+                      "a Send completes with %s",
+                      status_text(event.event_data.dto_completion_event_data.status));
                 return i;
             }
         breathe();
@@ -213,8 +213,8 @@ static void check_completion(const DAT_EVENT *event, int evd)
     if (!agree(event->event_number == DAT_DTO_COMPLETION_EVENT && i < PAIRS && b >= 0 &&
                    m.posted[b] && d->status == DAT_DTO_SUCCESS && m.ep[i].evd == evd &&
                    m.ep[i].arrived > 0,
-               "an unexpected completion: endpoint %d, buffer %d, status %d", i,
-               (int)b, (int)d->status))
+               "an unexpected completion: endpoint %d, buffer %d, %s", i,
+               (int)b, status_text(d->status)))
         return;
     e = &m.ep[i];
     size = e->size[e->received % MAX_IN_FLIGHT];

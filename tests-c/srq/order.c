@@ -62,7 +62,7 @@ static int crowd(struct link *up)
             while (dat_evd_dequeue(tx[i].req, &event) == DAT_SUCCESS) {
                 DAT_DTO_COMPLETION_EVENT_DATA *d = &event.event_data.dto_completion_event_data;
 
-                must(d->status == DAT_DTO_SUCCESS, "a Send fails with status %d", (int)d->status);
+                must(d->status == DAT_DTO_SUCCESS, "a Send fails with %s", status_text(d->status));
                 must(d->user_cookie.as_64 == done[i], "completions of Sends in another order");
                 done[i]++;
             }
@@ -88,8 +88,8 @@ static bool next_of_its_stream(struct srq *q, struct stream *st, int n, bool mix
     while (from < n && st[from].rx.ep != d->ep_handle)
         from++;
     if (from == n || i < 0 || d->status != DAT_DTO_SUCCESS) {
-        diag("completion of an unknown endpoint, an unknown buffer or with status %d",
-             (int)d->status);
+        diag("completion of an unknown endpoint, an unknown buffer or with %s",
+             status_text(d->status));
         return false;
     }
     size = mixed ? size_of((unsigned)from, st[from].next) : 64;

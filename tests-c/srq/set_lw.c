@@ -76,8 +76,8 @@ static void event_fields(void)
     memset(&event, 0x5a, sizeof event);
     is_success(dat_evd_dequeue(fx->async, &event),
                "dat_srq_set_lw: 1, empty queue: the event is there at once");
-    is_int(event.event_number, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
-           "low watermark event: event_number DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR");
+    is_event(event.event_number, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
+             "low watermark event: event_number DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR");
     is_ptr(event.evd_handle, fx->async, "low watermark event: evd_handle is the asynchronous EVD");
     is_ptr(d->dat_handle, q.handle, "low watermark event: dat_handle is the queue");
     is_int(d->reason, DAT_SRQ_LOW_WATERMARK_EVENT,

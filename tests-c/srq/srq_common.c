@@ -138,9 +138,9 @@ DAT_COUNT srq_take(struct srq *q, DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, size_t s
     i = srq_buffer(q, d->user_cookie.as_64);
     if (event.evd_handle != evd || d->ep_handle != ep || d->status != DAT_DTO_SUCCESS || i < 0 ||
         d->transfered_length != size) {
-        diag("completion: %s endpoint, %s EVD, cookie 0x%llx, status %d, %llu bytes (expected %zu)",
+        diag("completion: %s endpoint, %s EVD, cookie 0x%llx, %s, %llu bytes (expected %zu)",
              d->ep_handle == ep ? "right" : "wrong", event.evd_handle == evd ? "right" : "wrong",
-             (unsigned long long)d->user_cookie.as_64, (int)d->status,
+             (unsigned long long)d->user_cookie.as_64, status_text(d->status),
              (unsigned long long)d->transfered_length, size);
         return -1;
     }

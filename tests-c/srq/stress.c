@@ -193,7 +193,7 @@ static bool receive(const DAT_EVENT *event, const struct side *rx, uint32_t *nex
         from++;
     if (event->event_number != DAT_DTO_COMPLETION_EVENT || from == ENDPOINTS || i < 0 ||
         d->status != DAT_DTO_SUCCESS) {
-        diag("%s, endpoint %u, status %d", event_text(event->event_number), from, (int)d->status);
+        diag("%s, endpoint %u, %s", event_text(event->event_number), from, status_text(d->status));
         return false;
     }
     size = size_of(from, next[from]);

@@ -164,8 +164,8 @@ static void soft_at_once(void)
     memset(&event, 0x5a, sizeof event);
     is_success(dat_evd_dequeue(fx->async, &event),
                "dat_ep_set_watermark: soft 2, three posted: the event is there at once");
-    is_int(event.event_number, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
-           "soft high watermark event: event_number DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR");
+    is_event(event.event_number, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
+             "soft high watermark event: event_number DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR");
     is_ptr(event.evd_handle, fx->async, "soft high watermark event: the asynchronous EVD");
     is_ptr(d->dat_handle, s.ep, "soft high watermark event: dat_handle is the endpoint");
     is_int(d->reason, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT,
@@ -247,7 +247,7 @@ static void hard_when_taken(void)
     must_rc(srq_send_start(&p, 10, 2), DAT_SUCCESS, "dat_ep_post_send");
     ok(wait_connection(p.rx.conn, DAT_CONNECTION_EVENT_BROKEN),
        "hard high watermark 0: the endpoint takes a buffer: BROKEN");
-    is_int(ep_state(p.rx.ep), DAT_EP_STATE_DISCONNECTED, "hard high watermark 0: disconnected");
+    is_state(ep_state(p.rx.ep), DAT_EP_STATE_DISCONNECTED, "hard high watermark 0: disconnected");
     ok(wait_event(p.tx.conn, &event) && (event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
                                          event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED),
        "hard high watermark 0: the other end's connection ends too");
@@ -282,7 +282,7 @@ static void hard_at_once(void)
                "dat_ep_set_watermark: hard 2, three posted: success");
     ok(wait_connection(p.b.conn, DAT_CONNECTION_EVENT_BROKEN),
        "hard high watermark 2, three posted: BROKEN");
-    is_int(ep_state(p.b.ep), DAT_EP_STATE_DISCONNECTED, "hard high watermark 2: disconnected");
+    is_state(ep_state(p.b.ep), DAT_EP_STATE_DISCONNECTED, "hard high watermark 2: disconnected");
     for (DAT_UINT64 i = 0; i < 3; i++)
         ok(wait_dto(p.b.recv, i, DAT_DTO_ERR_FLUSHED, NULL),
            "hard high watermark 2: receive %d is flushed", (int)i);
@@ -304,7 +304,7 @@ static void hard_before_the_connection(void)
     for (int i = 0; i < 3; i++)
         must_rc(post_recv(&b, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
     ok(quiet(b.conn), "hard high watermark 2, three posted, unconnected: no event");
-    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED, "hard high watermark 2: still unconnected");
+    is_state(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED, "hard high watermark 2: still unconnected");
     must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
     must_rc(dat_cr_accept(next_request(fx->cr), b.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
     ok(wait_event(b.conn, &event) &&

@@ -188,8 +188,8 @@ static void while_connecting(void)
     ok(wait_event(s.conn, &e) && e.event_number > DAT_CONNECTION_EVENT_ESTABLISHED &&
            e.event_number <= DAT_CONNECTION_EVENT_UNREACHABLE,
        "the listener is killed with a request unanswered: the attempt ends");
-    is_int(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
-           "the listener is killed with a request unanswered: DISCONNECTED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
+             "the listener is killed with a request unanswered: DISCONNECTED");
     must_rc(dat_ep_reset(s.ep), DAT_SUCCESS, "dat_ep_reset");
     must_rc(side_connect(&s, fx_address(&fx), qual), DAT_SUCCESS, "dat_ep_connect");
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),

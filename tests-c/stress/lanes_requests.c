@@ -124,8 +124,8 @@ static bool completed(struct lanes *l, const DAT_EVENT *e)
     }
     if (d->status != DAT_DTO_SUCCESS || number - c->retired - 1 >= c->posted - c->retired ||
         !c->will_come[number % (l->plan.requests + 1)]) {
-        TROUBLE(l, "connection %u: a completion with status %d of request %u, posted %u, retired %u", which,
-                (int)d->status, number, c->posted, c->retired);
+        TROUBLE(l, "connection %u: a completion with %s of request %u, posted %u, retired %u", which,
+                status_text(d->status), number, c->posted, c->retired);
         return false;
     }
     c->retired = number;

@@ -65,8 +65,8 @@ int main(int argc, char **argv)
                "dat_ep_connect: the listener is stopped, 300 ms: success");
     ok(wait_connection(caller.conn, DAT_CONNECTION_EVENT_TIMED_OUT),
        "dat_ep_connect: the listener is stopped: TIMED_OUT");
-    is_int(ep_state(caller.ep), DAT_EP_STATE_DISCONNECTED,
-           "dat_ep_connect: the listener is stopped: DISCONNECTED");
+    is_state(ep_state(caller.ep), DAT_EP_STATE_DISCONNECTED,
+             "dat_ep_connect: the listener is stopped: DISCONNECTED");
     side_free(&caller);
 
     pattern_fill(r.mem, 64, 8);

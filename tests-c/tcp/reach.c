@@ -118,7 +118,7 @@ static void ends(const char *host, DAT_CONN_QUAL qual, DAT_TIMEOUT limit, DAT_EV
     took = now_ms() - start;
     ok(took >= least && took < least + env_ms(5000), "dat_ep_connect: %s: after some %u ms", what, least);
     diag("%llu ms, %s", (unsigned long long)took, event_text(event.event_number));
-    is_int(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED, "dat_ep_connect: %s: the endpoint is DISCONNECTED", what);
+    is_state(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED, "dat_ep_connect: %s: the endpoint is DISCONNECTED", what);
     side_free(&s);
 }
 
@@ -260,7 +260,7 @@ static void cut(bool stopped, const char *what)
     ok(wait_event_ms(c.s.conn, GIVE_UP_MS, &event) && event.event_number == DAT_CONNECTION_EVENT_BROKEN, "%s: BROKEN",
        what);
     diag("%s after %llu ms", event_text(event.event_number), (unsigned long long)(now_ms() - start));
-    is_int(ep_state(c.s.ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
+    is_state(ep_state(c.s.ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
     ok(are_returned(&c, SENDS), "%s: every buffer comes back", what);
     ok(quiet(c.s.conn), "%s: one event and no more", what);
     peer_kill(&c.p);

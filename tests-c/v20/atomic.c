@@ -377,7 +377,7 @@ static void parameters(void)
 #undef POST
     }
     ok(quiet(p.a.req), ADD ": refused: no completion comes");
-    is_int(ep_state(p.a.ep), DAT_EP_STATE_CONNECTED, ADD ": refused: still CONNECTED");
+    is_state(ep_state(p.a.ep), DAT_EP_STATE_CONNECTED, ADD ": refused: still CONNECTED");
     pair_close(&p);
     region_free(&readable);
 }

@@ -356,7 +356,7 @@ static void connect_parameters(void)
     to = at_port(0);
     is_type(CONNECT(&to, 1000, 0, NULL), DAT_INVALID_ADDRESS, "dat_ep_common_connect: port 0: DAT_INVALID_ADDRESS");
 #undef CONNECT
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_common_connect: error: UNCONNECTED");
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_common_connect: error: UNCONNECTED");
     ok(quiet(s.conn), "dat_ep_common_connect: error: no event");
     side_free(&s);
 

@@ -250,11 +250,11 @@ static bool is_end(const DAT_EVENT *event, struct side *s, DAT_UINT64 c, size_t 
     if (d->ep_handle == s->ep && d->user_cookie.as_64 == c && d->status == DAT_DTO_SUCCESS &&
         (int)d->operation == (int)operation && d->transfered_length == length)
         return bare(event, type);
-    REMARK("got endpoint %p cookie %llu status %d operation %d length %llu", d->ep_handle,
-           (unsigned long long)d->user_cookie.as_64, (int)d->status, (int)d->operation,
+    REMARK("got endpoint %p cookie %llu %s %s length %llu", d->ep_handle,
+           (unsigned long long)d->user_cookie.as_64, status_text(d->status), operation_text(d->operation),
            (unsigned long long)d->transfered_length);
-    REMARK("expected %p cookie %llu status 0 operation %d length %zu", s->ep, (unsigned long long)c, (int)operation,
-           length);
+    REMARK("expected %p cookie %llu DAT_DTO_SUCCESS %s length %zu", s->ep, (unsigned long long)c,
+           operation_text(operation), length);
     return false;
 }
 

@@ -29,7 +29,7 @@ static void creation(void)
     ud_make(&s, &fx, DAT_HANDLE_NULL, NULL);
     must_rc(dat_ep_query(s.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
     is_int((int)p.ep_attr.service_type, DAT_IB_SERVICE_TYPE_UD, "dat_ep_query: datagrams: the service type");
-    is_int(p.ep_state, DAT_EP_STATE_UNCONNECTED, "dat_ep_create: datagrams: the endpoint is unconnected");
+    is_state(p.ep_state, DAT_EP_STATE_UNCONNECTED, "dat_ep_create: datagrams: the endpoint is unconnected");
     is_int((long long)p.ep_attr.max_message_size, (long long)ud_mtu(), "dat_ep_query: datagrams: max_message_size");
 
     ud_attr(&attr);
@@ -64,7 +64,8 @@ static void creation_with_srq(void)
 
     must_rc(dat_srq_create(fx.ia, fx.pz, &queue, &srq), DAT_SUCCESS, "dat_srq_create");
     ud_make(&s, &fx, srq, NULL);
-    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED, "dat_ep_create_with_srq: datagrams: the endpoint is unconnected");
+    is_state(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED,
+             "dat_ep_create_with_srq: datagrams: the endpoint is unconnected");
     ud_attr(&attr);
     attr.max_message_size = ud_mtu() + 1;
     is_type(dat_ep_create_with_srq(fx.ia, fx.pz, s.recv, s.req, s.conn, srq, &attr, &ep), DAT_INVALID_PARAMETER,
@@ -131,13 +132,15 @@ static void states(void)
     disconnects(&a, DAT_EP_STATE_UNCONNECTED, "unconnected");
 
     is_success(ud_connect(&a, fx_address(&fx), qual, "hi", 2), "dat_ep_connect: datagrams: success");
-    is_int(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "dat_ep_connect: datagrams: the state that follows");
+    is_state(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+             "dat_ep_connect: datagrams: the state that follows");
     is_success(dat_cr_accept(ud_request(fx.cr, psp, qual), b.ep, 0, NULL), "dat_cr_accept: datagrams: success");
-    is_int(ep_state(b.ep), DAT_EP_STATE_COMPLETION_PENDING, "dat_cr_accept: datagrams: the state that follows");
+    is_state(ep_state(b.ep), DAT_EP_STATE_COMPLETION_PENDING, "dat_cr_accept: datagrams: the state that follows");
     ok(ud_told(&a, DAT_IB_UD_REMOTE_AH, NULL, 0, &to_b), "dat_ep_connect: datagrams: the address, once accepted");
     ok(ud_told(&b, DAT_IB_UD_PASSIVE_REMOTE_AH, "hi", 2, &to_a), "dat_cr_accept: datagrams: the address");
-    is_int(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "an address is told: the active side's state stays");
-    is_int(ep_state(b.ep), DAT_EP_STATE_COMPLETION_PENDING, "an address is told: the passive side's state stays");
+    is_state(ep_state(a.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+             "an address is told: the active side's state stays");
+    is_state(ep_state(b.ep), DAT_EP_STATE_COMPLETION_PENDING, "an address is told: the passive side's state stays");
 
     transfers_refused(&a, "connection pending");
     transfers_refused(&b, "completion pending");
@@ -148,8 +151,9 @@ static void states(void)
     ok(ud_passes(&a, &to_b, &b) && ud_passes(&b, &to_a, &a), "dat_ep_disconnect: datagrams: they pass as before");
 
     ud_meet(&b, &to_a, &a, &to_b);
-    is_int(ep_state(b.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "dat_ep_connect: datagrams, after an accept: the state");
-    is_int(ep_state(a.ep), DAT_EP_STATE_COMPLETION_PENDING, "dat_cr_accept: datagrams, after a connect: the state");
+    is_state(ep_state(b.ep), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+             "dat_ep_connect: datagrams, after an accept: the state");
+    is_state(ep_state(a.ep), DAT_EP_STATE_COMPLETION_PENDING, "dat_cr_accept: datagrams, after a connect: the state");
     ok(ud_passes(&a, &to_b, &b) && ud_passes(&b, &to_a, &a), "dat_ep_connect: datagrams, the other way too: they pass");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     side_free(&a);
@@ -307,7 +311,7 @@ static void of_another_kind(void)
     cr = ud_request(fx.cr, psp, qual);
     is_type(dat_cr_accept(cr, connected.ep, 0, NULL), DAT_INVALID_HANDLE,
             "dat_cr_accept: datagrams are asked for, endpoint of connections: DAT_INVALID_HANDLE");
-    is_int(ep_state(connected.ep), DAT_EP_STATE_UNCONNECTED, "dat_cr_accept: refused: the endpoint is as it was");
+    is_state(ep_state(connected.ep), DAT_EP_STATE_UNCONNECTED, "dat_cr_accept: refused: the endpoint is as it was");
     is_success(dat_cr_accept(cr, other.ep, 0, NULL), "dat_cr_accept: datagrams, after a refused accept: success");
     ok(ud_told(&datagrams, DAT_IB_UD_REMOTE_AH, NULL, 0, NULL), "dat_cr_accept: after a refused accept: the address");
 

@@ -148,8 +148,8 @@ static bool silent(struct peer *p)
     struct report r = has(p, QUIET, 0, 0, 0);
 
     if (r.came)
-        diag("the other process: event 0x%x status %d place %d length %llu", (unsigned)r.number, r.status, (int)r.place,
-             (unsigned long long)r.length);
+        diag("the other process: %s, %s, place %d length %llu", event_text(r.number), status_text(r.status),
+             (int)r.place, (unsigned long long)r.length);
     return !r.came;
 }
 
@@ -164,9 +164,9 @@ static bool gets(struct peer *p, DAT_UINT64 word, int place, size_t len)
     if (r.came && r.clean && r.number == (int)DAT_IB_DTO_EVENT && r.status == DAT_DTO_SUCCESS && r.place == (DAT_UINT64)place &&
         r.length == len + GRH && (len < sizeof word || r.word == word))
         return true;
-    diag("the other process: event 0x%x status %d place %d length %llu word %llu, expected place %d length %zu word %llu",
-         (unsigned)r.number, r.status, (int)r.place, (unsigned long long)r.length, (unsigned long long)r.word, place,
-         len + GRH, (unsigned long long)word);
+    diag("the other process: %s, %s, place %d length %llu word %llu, expected place %d length %zu word %llu",
+         event_text(r.number), status_text(r.status), (int)r.place, (unsigned long long)r.length,
+         (unsigned long long)r.word, place, len + GRH, (unsigned long long)word);
     return false;
 }
 

@@ -279,7 +279,7 @@ static long shared_receive(struct side *s, DAT_SRQ_HANDLE srq, size_t len)
         (d->ep_handle == s->ep || d->ep_handle == srq) && d->status == DAT_DTO_SUCCESS &&
         d->transfered_length == len + GRH)
         return (long)d->user_cookie.as_64;
-    diag("got event %s, handle %p, status %d, length %llu", event_text(e.event_number), d->ep_handle, (int)d->status,
+    diag("got event %s, handle %p, %s, length %llu", event_text(e.event_number), d->ep_handle, status_text(d->status),
          (unsigned long long)d->transfered_length);
     return -1;
 }

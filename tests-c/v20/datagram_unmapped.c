@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     peer_start(&p, "sending");
     ud_accept_peer(&s, &p.link, &to);
     if (ok(link_recv(&p.link, status, sizeof status, SOON_MS), NAME ": from memory that was unmapped: the process goes on"))
-        diag("status %d, %d, %d", status[0], status[1], status[2]);
+        diag("%s, %s, %s", status_text(status[0]), status_text(status[1]), status_text(status[2]));
     link_say(&p.link, "bye");
     peer_ok(&p, NAME ": from memory that was unmapped: the process ends well");
     side_free(&s);

@@ -51,11 +51,11 @@ bool wait_extended(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie, DAT_
         (int)d->operation == (int)operation && x->type == type_of(operation) &&
         x->status == (status == DAT_DTO_SUCCESS ? DAT_OP_SUCCESS : DAT_IB_OP_ERR))
         return true;
-    REMARK("got endpoint %p cookie %llu status %d operation %d type %d extension status %d", d->ep_handle,
-           (unsigned long long)d->user_cookie.as_64, (int)d->status, (int)d->operation, (int)x->type,
-           (int)x->status);
-    REMARK("expected %p cookie %llu status %d operation %d", ep, (unsigned long long)cookie, (int)status,
-           (int)operation);
+    REMARK("got endpoint %p cookie %llu %s %s type %d extension status %d", d->ep_handle,
+           (unsigned long long)d->user_cookie.as_64, status_text(d->status), operation_text(d->operation),
+           (int)x->type, (int)x->status);
+    REMARK("expected %p cookie %llu %s %s", ep, (unsigned long long)cookie, status_text(status),
+           operation_text(operation));
     return false;
 }
 

@@ -328,7 +328,7 @@ static void parameters(void)
             "dat_extension_op: " NAME ", segment beyond its LMR: DAT_INVALID_PARAMETER");
 #undef POST
     ok(quiet(p.a.req), NAME ": refused: no completion comes");
-    is_int(ep_state(ep), DAT_EP_STATE_CONNECTED, NAME ": refused: still CONNECTED");
+    is_state(ep_state(ep), DAT_EP_STATE_CONNECTED, NAME ": refused: still CONNECTED");
     pair_close(&p);
 }
 

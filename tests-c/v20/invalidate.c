@@ -33,8 +33,9 @@ static bool received(struct side *s, DAT_UINT64 c, size_t len, DAT_DTOS operatio
     if (d->ep_handle == s->ep && d->user_cookie.as_64 == c && d->status == DAT_DTO_SUCCESS &&
         d->transfered_length == len && d->operation == operation && d->rmr_context == context)
         return true;
-    diag("got cookie %llu status %d length %u operation %d context %#x", (unsigned long long)d->user_cookie.as_64,
-         (int)d->status, (unsigned)d->transfered_length, (int)d->operation, (unsigned)d->rmr_context);
+    diag("got cookie %llu %s length %u %s context %#x", (unsigned long long)d->user_cookie.as_64,
+         status_text(d->status), (unsigned)d->transfered_length, operation_text(d->operation),
+         (unsigned)d->rmr_context);
     return false;
 }
 

@@ -16,7 +16,7 @@ static bool ends(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 c, DAT_DTO_COM
         return false;
     if (d->operation == operation && d->rmr_context == 0 && d->ep_handle == ep)
         return true;
-    diag("operation %d rmr_context 0x%x", (int)d->operation, (unsigned)d->rmr_context);
+    diag("%s rmr_context 0x%x", operation_text(d->operation), (unsigned)d->rmr_context);
     return false;
 }
 

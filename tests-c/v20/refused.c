@@ -259,7 +259,7 @@ int main(int argc, char **argv)
     parameters_of_read(&p);
     another_zone(&p);
     ok(quiet(p.a.req) && quiet(p.b.recv), "refused: no completion comes");
-    is_int(ep_state(p.a.ep), DAT_EP_STATE_CONNECTED, "refused: still CONNECTED");
+    is_state(ep_state(p.a.ep), DAT_EP_STATE_CONNECTED, "refused: still CONNECTED");
     ok(sides_talk(&p.a, &p.b), "refused: messages go on");
     pair_close(&p);
     too_long();

@@ -41,7 +41,7 @@ static void sizes(DAT_CONN_QUAL qual)
 
         is_success((dat_cr_reject)(cr, all[i], data), "dat_cr_reject: %d bytes: success", (int)all[i]);
         ok(told(&s, all[i]), "dat_cr_reject: %d bytes: the other side has them", (int)all[i]);
-        is_int(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED, "dat_cr_reject: %d bytes: DISCONNECTED", (int)all[i]);
+        is_state(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED, "dat_cr_reject: %d bytes: DISCONNECTED", (int)all[i]);
         ok(quiet(s.conn), "dat_cr_reject: %d bytes: one event", (int)all[i]);
         side_free(&s);
     }

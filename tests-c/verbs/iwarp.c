@@ -205,9 +205,10 @@ static DAT_EVENT_NUMBER answered_with(size_t more)
 
 static void with_the_reply(void)
 {
-    is_int(answered_with(0), DAT_CONNECTION_EVENT_ESTABLISHED, "dat_ep_connect: a reply without a message: ESTABLISHED");
-    is_int(answered_with(SIZE), DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
-           "dat_ep_connect: a message in the segment of the reply: NON_PEER_REJECTED");
+    is_event(answered_with(0), DAT_CONNECTION_EVENT_ESTABLISHED,
+             "dat_ep_connect: a reply without a message: ESTABLISHED");
+    is_event(answered_with(SIZE), DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+             "dat_ep_connect: a message in the segment of the reply: NON_PEER_REJECTED");
 }
 
 static bool has_arrived(void *last)

@@ -302,7 +302,7 @@ int main(int argc, char **argv)
         fx_close(&fx);
         return done_testing();
     }
-    is_int(ep_state(again.ep), DAT_EP_STATE_CONNECTED, "the link is up again: a new connection");
+    is_state(ep_state(again.ep), DAT_EP_STATE_CONNECTED, "the link is up again: a new connection");
     is_success(dat_ep_disconnect(again.ep, DAT_CLOSE_GRACEFUL_FLAG), "dat_ep_disconnect: success");
     ok(wait_connection(again.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "it ends in good order");
     side_free(&again);

@@ -248,7 +248,7 @@ static bool answer_all(struct srq *q, unsigned seq)
         from = number(d->ep_handle);
         if (i < 0 || from >= n || d->status != DAT_DTO_SUCCESS || d->transfered_length != SIZE ||
             got[from]++ != 0 || !message_right(q->mem.mem + (size_t)i * SIZE, SIZE, from, seq)) {
-            diag("buffer %d, endpoint %u, status %d", (int)i, from, (int)d->status);
+            diag("buffer %d, endpoint %u, %s", (int)i, from, status_text(d->status));
             break;
         }
         must_rc(srq_post(q, i), DAT_SUCCESS, "dat_srq_post_recv");
