@@ -215,7 +215,8 @@ XTASK := $(TARGET)/debug/xtask
 export XTASK
 # With --workspace, its dependencies have the features that the later builds of all crates need, so they are compiled once.
 xtask: rust
-	@$(CARGO) build --quiet --locked --workspace --bin xtask
+	@test -x $(XTASK) || echo "make: building the runner of the checks, src/dev/xtask: about a minute"
+	@$(CARGO) build --locked --workspace --bin xtask
 
 CHECK = $(XTASK) check $(if $(SLOW),--slow $(SLOW)) $(if $(KEEP_GOING)$(findstring k,$(firstword -$(MAKEFLAGS))),--keep-going)
 
