@@ -37,7 +37,8 @@
 #   make notices        writes LICENSE-THIRD-PARTY: the notices of the crates in the libraries and tools
 #   make deny           checks all crates with cargo-deny: the rules of deny.toml, and known vulnerabilities
 #   make rust-oldest    checks libraries and tools with the oldest supported compiler; rustup downloads it into target
-#   make html           renders the documents and the manual pages as linked HTML in target/html, with pandoc and mandoc
+#   make html           renders the documents and the manual pages as linked HTML in target/html, with python3, pandoc and
+#                       mandoc
 #   make install        installs what make built, or first builds it; PREFIX=/usr/local DESTDIR= LIB=lib
 #   make install-strip  installs without debugging symbols
 #   make uninstall      removes what make install installed; same variables
@@ -302,6 +303,9 @@ rust-oldest:
 		cargo check --locked -p dat-tools $(call crates,$(LIBRARIES) $(if $(VERBS_LACKS),,$(VERBS_LIBRARIES)))
 
 html:
+	@for tool in python3 pandoc mandoc; do \
+		command -v $$tool >/dev/null || { echo "make html needs $$tool: install Debian's package $$tool" >&2; exit 1; }; \
+	done
 	@docs/render.py $(TARGET)/html
 
 help:

@@ -19,6 +19,13 @@ WANTED = (
     ("docs/man/dat-info.1.html", "../troubleshooting.html"),
     ("docs/man/dat_srq_create.3.html", "../../examples/srq.c"),
 )
+# Required texts: what the index says of pages, and a table of contents.
+TEXTS = (
+    ("index.html", "<dd>This page shows how to build libdat"),
+    ("index.html", "<dd>wait for events and dequeue the oldest event</dd>"),
+    ("docs/srq.html", '<nav><ul><li><a href="#'),
+    ("docs/man/dat_srq_create.3.html", "<h1>dat_srq_create(3)</h1>"),
+)
 SCRIPT = Path(__file__).resolve().parents[2] / "docs/render.py"
 
 
@@ -63,10 +70,11 @@ def main():
         ran = subprocess.run([SCRIPT, out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         lines = ran.stdout.splitlines() if ran.returncode else []
         wrong = [] if ran.returncode else list(broken(out))
-        for page, link in WANTED if not ran.returncode else ():
-            if f'href="{link}"' not in (out / page).read_text():
-                wrong.append(f"{page} has no link to {link}")
-    for number, (name, problems) in enumerate((("it renders all pages", lines), ("links lead to pages and headings", wrong)), 1):
+        texts = [(page, f'href="{link}"') for page, link in WANTED] + list(TEXTS)
+        for page, text in texts if not ran.returncode else ():
+            if text not in (out / page).read_text():
+                wrong.append(f"{page} lacks {text}")
+    for number, (name, problems) in enumerate((("it renders all pages", lines), ("links lead to pages and headings, and pages have their texts", wrong)), 1):
         good = not problems and (number == 1 or ran.returncode == 0)
         failed |= not good
         print("ok" if good else "not ok", number, "- make html:", name)
