@@ -18,7 +18,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/dev/*.md", "tests-c/README.md"]
+DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/dev/*.md",
+             "src/tools/dat/README.md", "tests-c/README.md"]
 SECTIONS = {
     "7": "Manual pages: overviews",
     "1": "Manual pages: tools",

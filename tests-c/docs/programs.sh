@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# programs.sh - compiles the examples with cc and pkg-config against an installed tree, and runs them over shm and over
-# TCP on the loopback interface. Prints TAP.
+# programs.sh - compiles the examples with cc and pkg-config against an installed tree, and runs them and the example of
+# the crate dat over shm and over TCP on the loopback interface. Prints TAP.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d) || exit 2
@@ -36,6 +36,13 @@ meets()
     timeout "$limit" "$work/$2" "$3" localhost && wait "$server" && server= && grep -x 'received: hello' "$work/server.out"
 }
 
+# binding ADAPTER: runs the example of the crate dat, whose second process sends the message.
+binding()
+{
+    timeout "$limit" cargo run --quiet --locked --manifest-path "$root/Cargo.toml" -p dat --example message "$1" &&
+        grep -qx 'received: hello' "$work/output"
+}
+
 # fails NAME: runs the program, which must report that the adapter does not exist.
 fails()
 {
@@ -64,6 +71,7 @@ for adapter in shm tcp-lo; do
     ok "rdma over $adapter" runs rdma $adapter '4096 bytes written and read back'
     ok "srq over $adapter" runs srq $adapter '103 messages, 5 of 8 buffers in the queue'
     ok "datagrams over $adapter" runs datagrams $adapter 'received: another datagram'
+    ok "the example of the crate dat over $adapter" binding $adapter
 done
 echo "1..$number"
 exit $failed

@@ -1,10 +1,36 @@
 //! A safe binding to uDAPL: the functions of libdat2.so.2 and libdat.so.1, which the process loads at run time.
 //!
-//! The types follow uDAPL 2.0. [`abi`] has both forms of what differs in uDAPL 1.2. Attributes that uDAPL 1.2 lacks are
-//! an `Option`.
+//! The types follow uDAPL 2.0. [`Library`] loads either version. Attributes that uDAPL 1.2 lacks are an `Option`.
 //!
 //! An object keeps the objects that it refers to, and is freed with its last clone: endpoints before dispatchers, all
 //! before the adapter. Each function returns the error of its call.
+//!
+//! This program prints the adapters, and the IP address of the first. `examples/message.rs` sends a message to another
+//! process.
+//!
+//! ```no_run
+//! use dat::{Api, Ia, Library};
+//!
+//! fn main() -> dat::Result<()> {
+//!     let library = Library::find(Api::V20)?;
+//!     let adapters = library.adapters()?;
+//!     for adapter in &adapters {
+//!         println!("{}: {}", adapter.name.to_string_lossy(), adapter.request);
+//!     }
+//!     if let Some(first) = adapters.first() {
+//!         let ia = Ia::open(library, &first.name, first.request)?;
+//!         println!("{:?}", ia.attributes()?.address);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Limits
+//!
+//! - A post has one segment and default completion flags.
+//! - There are no remote memory regions, reserved or common service points, watermarks, calls that modify an object, and
+//!   extended operations.
+//! - [`sys`] has types and constants, but no functions.
 
 mod abi;
 mod attributes;
