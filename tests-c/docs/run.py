@@ -20,7 +20,7 @@ commands. A hidden comment on the line before a block describes it:
       any           the last one may exit with 1
       server        run in the background during the following blocks
       verbs         need the provider verbs
-      needs=TOOL    need a program that may be missing
+      needs=TOOL    need a program, or a module of python3, that may be missing
       namespaces    need user and pid namespaces
       first, second run on one of two hosts: network namespaces with the addresses 192.0.2.7 and 192.0.2.8
       device, root  need an RDMA device, or change the machine: require --machine; sudo has no effect there
@@ -44,6 +44,7 @@ with rows of an enumeration of COMPLETE must have a row for each of its values.
 the build directory, because copies take minutes. CARGO_TARGET_DIR names it. $DAT_TEST_SCALE multiplies all timeouts.
 """
 
+import importlib.util
 import os
 import re
 import shlex
@@ -325,7 +326,7 @@ def reason(block, machine, home):
     if "verbs" in block.marks and not (home / "libdat/lib/libdaplverbs.so.1").exists():
         return "no libdaplverbs: see make"
     for tool in (mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")):
-        if not shutil.which(tool):
+        if not shutil.which(tool) and not importlib.util.find_spec(tool):
             return f"no {tool} here"
     if block.marks & {"namespaces", "first", "second"} and subprocess.run(
             ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "ip", "link", "set", "lo", "up"],

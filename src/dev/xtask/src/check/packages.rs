@@ -98,8 +98,12 @@ pub fn missing(step: &str) -> Vec<String> {
     if uses_verbs(step) {
         packages.extend(verbs());
     }
-    if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
-        packages.insert("python3-yaml".into());
+    if step == "docs" {
+        for module in ["cffi", "yaml"] {
+            if succeeds(Command::new("python3").args(["-c", &format!("import {module}")])).is_none() {
+                packages.insert(format!("python3-{module}"));
+            }
+        }
     }
     if matches!(step, "verbs" | "iwarp" | "late" | "verbs-612" | "verbs-new") {
         if !Path::new("/etc/libibverbs.d").is_dir() {

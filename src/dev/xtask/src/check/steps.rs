@@ -411,6 +411,7 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
         "docs/containers.md",
         "docs/mpi.md",
         "docs/troubleshooting.md",
+        "docs/python.md",
     ];
     let mut results = tap(context, step, context.script("tests-c/docs/roots.sh").args(pages))?;
     results += tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
