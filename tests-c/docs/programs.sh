@@ -33,7 +33,7 @@ meets()
         kill -0 "$server" || return 1
         sleep 0.02
     done
-    timeout "$limit" "$work/$2" "$3" localhost && wait "$server" && server= && grep -x 'received: hello' "$work/server.out"
+    timeout "$limit" "$work/$2" "$3" localhost >"$work/client.out" && wait "$server" && server= && grep -x 'received: hello' "$work/server.out"
 }
 
 # binding ADAPTER: runs the example of the crate dat, whose second process sends the message.
@@ -70,7 +70,9 @@ for adapter in shm tcp-lo; do
     ok "hello2 sends to hello over $adapter" meets hello hello2 $adapter
     ok "rdma over $adapter" runs rdma $adapter '4096 bytes written and read back'
     ok "srq over $adapter" runs srq $adapter '103 messages, 5 of 8 buffers in the queue'
-    ok "datagrams over $adapter" runs datagrams $adapter 'received: another datagram'
+    ok "hello2 sends to epoll over $adapter" meets epoll hello2 $adapter
+    ok "datagrams over $adapter" meets datagrams datagrams $adapter
+    ok "datagrams over $adapter: the reply arrives" grep -qx 'received: hello to you' "$work/client.out"
     ok "the example of the crate dat over $adapter" binding $adapter
 done
 echo "1..$number"
