@@ -118,7 +118,7 @@ impl SharedFile {
         }
         // Above the limit, ftruncate would raise SIGXFSZ.
         if limit::file_size().ok().flatten().is_some_and(|most| len as u64 > most) {
-            let text = format!("shared memory of {len} bytes is more than the limit for files");
+            let text = format!("shared memory of {len} bytes is more than the limit for files (ulimit -f)");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
         match ftruncate(&self.0, len as u64) {
