@@ -41,7 +41,7 @@ impl Verbs {
     /// Adds an empty segment to a receive without segments on soft-iWARP, which would reject it (Linux 6.1).
     #[inline(always)]
     pub(crate) fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
-        if recv.segments.is_empty() && self.device.limits.soft_iwarp {
+        if recv.segments.is_empty() && self.device.limits.quirks.rejects_empty_receives {
             return Recv { segments: NO_BYTE, ..*recv };
         }
         *recv

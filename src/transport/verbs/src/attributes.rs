@@ -1,5 +1,4 @@
-//! Limits and capabilities of an adapter. Vendor numbers identify Soft-RoCE and soft-iWARP, some of whose attributes
-//! are wrong.
+//! Limits and capabilities of an adapter.
 
 use std::ffi::{OsString, c_int};
 use std::io;
@@ -13,6 +12,7 @@ use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_a
 
 use crate::locate::Place;
 use crate::memory::remote_access;
+use crate::quirks::Quirks;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::datagram::needs_grh;
 use crate::sys::device::Context;
@@ -21,9 +21,6 @@ use crate::sys::{text, version};
 
 /// Maximum bytes of private data in a connection request: 92 on the wire, minus 36 for rdma_cm's header.
 pub const MAX_PRIVATE_DATA: usize = 56;
-
-const SOFT_ROCE: u32 = 0xff_ffff;
-const SOFT_IWARP: u32 = 0x62_6d74;
 
 /// MTUs in bytes. The first has the code 1.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
@@ -41,12 +38,9 @@ pub struct Limits {
     /// Set if the device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// Set for Soft-RoCE. docs/dev/kernels.md lists where it differs from other devices, for each kernel.
-    pub soft_roce: bool,
-    /// Set for soft-iWARP. docs/dev/kernels.md lists where it differs, for each kernel.
-    pub soft_iwarp: bool,
     pub iwarp: bool,
     pub needs_grh: bool,
+    pub quirks: Quirks,
 }
 
 impl Limits {
@@ -64,10 +58,9 @@ impl Limits {
             windows,
             single_windows: windows && has(attr, single),
             atomics: attr.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
-            soft_roce: attr.vendor_id == SOFT_ROCE,
-            soft_iwarp: iwarp && attr.vendor_id == SOFT_IWARP,
             iwarp,
             needs_grh: needs_grh(port),
+            quirks: Quirks::of(attr.vendor_id, iwarp),
         }
     }
 
@@ -87,7 +80,7 @@ impl Limits {
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
-            ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_GENERAL_ERR => self.soft_iwarp,
+            ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_GENERAL_ERR => self.quirks.misnames_flushed,
             _ => false,
         }
     }
@@ -124,7 +117,8 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
     // Soft-RoCE of Linux 6.1 reports 8 MiB, but supports 1 GiB. 6.12 and 7.3 report 2 GiB.
-    let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
+    let message =
+        u64::from(port.max_msg_sz).max(if limits.quirks.understates_messages { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
     let attributes = AdapterAttributes {
         vendor: format!("{:#x}", attr.vendor_id),
         provider: place.name.clone(),
@@ -164,7 +158,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         srq: attr.max_srq > 0,
         srq_low_watermark: attr.max_srq > 0,
         // Soft-RoCE looks up buffers in the zone of the queue pair, not of the queue.
-        srq_zone_difference: !limits.soft_roce,
+        srq_zone_difference: !limits.quirks.looks_up_srq_in_zone_of_qp,
         rmr: limits.windows,
         zero_based: false,
         // iWARP has no writes with immediate data.

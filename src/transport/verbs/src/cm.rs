@@ -253,7 +253,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 // Unlimited, because a receive may be posted late.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
-                if qp.device.limits.soft_roce {
+                if qp.device.limits.quirks.loses_bursts {
                     // Soft-RoCE loses packets of bursts (Linux 6.1), and rdma_cm's timeout is several seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
@@ -299,7 +299,9 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         {
             step(&qp, query_route);
         }
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) if device.limits.soft_iwarp => request_in_thread(qp),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) if device.limits.quirks.blocks_in_connect => {
+            request_in_thread(qp)
+        }
         (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, send_request),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, |qp, id| {

@@ -129,7 +129,7 @@ impl CompletionQueue {
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
-            drops_flag: device.limits.soft_iwarp,
+            drops_flag: device.limits.quirks.drops_solicited,
             read: AtomicBool::new(false),
         })?;
         channels::add(&mut cq.channel.queues.lock(), &cq)?;

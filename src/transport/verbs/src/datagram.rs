@@ -305,7 +305,7 @@ impl UdQp {
 
     fn complete_recv(&self, completion: &ibv_wc, id: u64) {
         self.srq.queue.consumed();
-        let status = status::of_receive(completion.status, self.device.limits.soft_roce);
+        let status = status::of_receive(completion.status, self.device.limits.quirks.misnames_failed_receives);
         let len = if status == Status::Success { u64::from(completion.byte_len).saturating_sub(LEAD) } else { 0 };
         self.sink.received(RecvDone { id, status, len, solicited: false });
     }

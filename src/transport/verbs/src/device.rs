@@ -169,7 +169,8 @@ impl Device {
             let freeing = Freeing::new()?;
             let context = memory::arc(Context::open(&place.name, &freeing)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
-            let unused_cq = limits.soft_iwarp.then(|| UnusedCq::over_invalid_key(&context)).transpose()?;
+            let unused_cq =
+                limits.quirks.rejects_one_offset.then(|| UnusedCq::over_invalid_key(&context)).transpose()?;
             let (note, wakeup_fd) = CloseOnFork::create(EventFd::new)?;
             let channel = EventChannel::new(&freeing)?;
             log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);

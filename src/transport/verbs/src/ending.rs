@@ -125,10 +125,10 @@ impl Qp {
             state.quiet = Some(quiet);
             (state.since.map_or(Duration::ZERO, |since| now - since), now - quiet.1)
         };
-        let limits = &self.device.limits;
+        let quirks = &self.device.limits.quirks;
         // On Linux 6.1, no event of Soft-RoCE reports the last buffer that a queue pair takes from an SRQ.
-        let quiet_limit = if limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
-        if limits.soft_iwarp && quiet >= SRQ_QUIET {
+        let quiet_limit = if quirks.omits_last_buffer { SRQ_QUIET } else { SRQ_LIMIT };
+        if quirks.forgets_work_at_end && quiet >= SRQ_QUIET {
             return true;
         }
         if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= quiet_limit) {

@@ -190,7 +190,7 @@ impl Qp {
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
         let ep = init.sink.ep();
         let mut queue = WorkQueue::new(ep, Stall::Requests, sends);
-        if device.limits.soft_iwarp {
+        if device.limits.quirks.completes_reads_late {
             queue.expect_late_reads()?;
         }
         let qp = memory::arc(Qp {
@@ -254,7 +254,9 @@ impl Qp {
         let mut cut = Checked::new();
         let (operation, segments) = match request.operation {
             Operation::Send { .. } | Operation::Write(_) => (request.operation, request.segments),
-            Operation::Read(from) if limits.soft_roce && request.len == 0 => (Operation::Write(from), &[][..]),
+            Operation::Read(from) if limits.quirks.checks_empty_reads && request.len == 0 => {
+                (Operation::Write(from), &[][..])
+            }
             _ => (request.operation, shorten(request.segments, request.len, &mut cut)),
         };
         let iwarp_read = limits.iwarp && matches!(operation, Operation::Read(_));
@@ -274,7 +276,7 @@ impl Qp {
     /// Records that the last request is fenced. On Soft-RoCE also watches it, because the program might not call the
     /// library before the request completes.
     pub fn note_fence(self: &Arc<Self>) {
-        if self.sends.lock().note_fence(self) && self.device.limits.soft_roce {
+        if self.sends.lock().note_fence(self) && self.device.limits.quirks.forgets_fenced {
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
     }
@@ -348,7 +350,11 @@ impl Qp {
             return self.note_failed_recv(completion, id);
         }
         let done = good_recv(completion, id);
-        let with_inv = if self.device.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
+        let with_inv = if self.device.limits.quirks.marks_invalidated_by_kernel_flag {
+            WITH_INV_OF_SOFT_ROCE | WITH_INV
+        } else {
+            WITH_INV
+        };
         if completion.wc_flags & with_inv != 0 {
             // SAFETY: with this flag, the completion contains the key.
             let key = unsafe { completion.imm_data_invalidated_rkey_union.invalidated_rkey };
@@ -368,7 +374,7 @@ impl Qp {
 
     /// Records a failed receive. Returns whether the connection has failed.
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
-        let status = status::of_receive(completion.status, self.device.limits.soft_roce);
+        let status = status::of_receive(completion.status, self.device.limits.quirks.misnames_failed_receives);
         // Core flushes receives itself, in order. A failure is reported after all work has completed.
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "queue pair {}: receive {id}: {}", self.number(), status::text(completion.status));

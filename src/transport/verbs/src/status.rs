@@ -47,13 +47,13 @@ pub fn of_completion(status: ibv_wc_status::Type) -> Status {
     }
 }
 
-/// Returns the status of a receive. Soft-RoCE (Linux 6.1, 6.12, 7.3) reports too long messages as an inconsistent queue
+/// Returns the status of a receive. With `misnames` ([`crate::quirks`]), the device reports too long messages as an inconsistent queue
 /// pair or an invalid request. It also fails the receive for a forbidden write with immediate data, which counts as
 /// flushed.
-pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
+pub fn of_receive(status: ibv_wc_status::Type, misnames: bool) -> Status {
     match status {
-        ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if soft_roce => Status::LocalLength,
-        ibv_wc_status::IBV_WC_REM_ACCESS_ERR if soft_roce => Status::Flushed,
+        ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if misnames => Status::LocalLength,
+        ibv_wc_status::IBV_WC_REM_ACCESS_ERR if misnames => Status::Flushed,
         other => of_completion(other),
     }
 }

@@ -214,7 +214,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     let datagrams = || channels::each(&device.datagrams).filter(|qp| qp.number() == found.object as u32);
     match found.kind {
         // Soft-iWARP could not send: the connection has ended, which rdma_cm reports.
-        event::QP_REQ_ERR | event::QP_FATAL if device.limits.soft_iwarp => {}
+        event::QP_REQ_ERR | event::QP_FATAL if device.limits.quirks.raises_failure_at_end => {}
         // The peer violated its access rights.
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
             if let Some(qp) = qp() {

@@ -121,7 +121,7 @@ impl Windows<Verbs> for Window {
     fn create(verbs: &Verbs, zone: &Zone, scope: Scope) -> Result<Self> {
         let device = &verbs.device;
         device.check_device()?;
-        let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
+        let (pd, ranges) = (zone.pd.clone(), device.limits.quirks.exposes_region_of_window);
         let bound = match scope {
             Scope::Endpoint => Bound::Single(memory::arc(Single { pd, ranges, shown: Mutex::default() })?),
             Scope::Zone if ranges => Bound::Range { pd, under: Mutex::default() },

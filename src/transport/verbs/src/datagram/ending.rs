@@ -45,7 +45,9 @@ impl UdQp {
         ending.quiet = Some(quiet);
         let (quiet, since) = (now - quiet.1, ending.since.map_or(Duration::MAX, |since| now - since));
         // Soft-RoCE takes and fills a receive in one step, and a reset waits for this step (Linux 6.1, 6.12, 7.3).
-        let reached = self.device.limits.soft_roce || self.last_reached.load(Ordering::Acquire) || quiet >= SRQ_LIMIT;
+        let reached = self.device.limits.quirks.fills_in_one_step
+            || self.last_reached.load(Ordering::Acquire)
+            || quiet >= SRQ_LIMIT;
         ending.ended || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }
 
@@ -88,7 +90,7 @@ impl UdQp {
             let sends = self.sends.lock();
             let Some(since) = sends.failed else { return false };
             let reached = self.last_reached.load(Ordering::Acquire) || since.elapsed() >= SRQ_LIMIT;
-            let keeps = sends.on_device > 0 || !(reached || self.device.limits.soft_roce);
+            let keeps = sends.on_device > 0 || !(reached || self.device.limits.quirks.fills_in_one_step);
             if keeps && since.elapsed() < DRAIN_LIMIT {
                 return true;
             }

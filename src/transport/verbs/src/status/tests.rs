@@ -11,15 +11,15 @@ fn every_status_has_a_meaning() {
 }
 
 #[test]
-fn soft_roce_fails_a_receive_in_words_of_its_own() {
-    let of = |soft_roce| {
+fn misnamed_failures_of_receives_have_their_meaning() {
+    let of = |misnames| {
         [
             ibv_wc_status::IBV_WC_LOC_QP_OP_ERR,
             ibv_wc_status::IBV_WC_REM_INV_REQ_ERR,
             ibv_wc_status::IBV_WC_REM_ACCESS_ERR,
             ibv_wc_status::IBV_WC_SUCCESS,
         ]
-        .map(|status| of_receive(status, soft_roce))
+        .map(|status| of_receive(status, misnames))
     };
     assert_eq!(of(true), [Status::LocalLength, Status::LocalLength, Status::Flushed, Status::Success]);
     assert_eq!(of(false), [Status::LocalEndpoint, Status::RemoteResponder, Status::RemoteAccess, Status::Success]);
