@@ -96,15 +96,21 @@ const char *rc_text(DAT_RETURN rc)
     return text;
 }
 
+/* NULL in programs that load libdat themselves. */
+#pragma weak dat_strerror
+
 const char *subtype_text(DAT_UINT32 subtype)
 {
+    static __thread char unknown[UNKNOWN_SIZE];
     const char *type, *text;
 
     if (subtype == DAT_NO_SUBTYPE)
         return "DAT_NO_SUBTYPE";
-    if (dat_strerror((DAT_RETURN)(DAT_CLASS_ERROR | DAT_ABORT | subtype), &type, &text) != DAT_SUCCESS)
-        return "an unknown subtype";
-    return text;
+    if (dat_strerror != NULL &&
+        dat_strerror((DAT_RETURN)(DAT_CLASS_ERROR | DAT_ABORT | subtype), &type, &text) == DAT_SUCCESS)
+        return text;
+    snprintf(unknown, sizeof unknown, "subtype %u", (unsigned)subtype);
+    return unknown;
 }
 
 const char *event_text(DAT_EVENT_NUMBER number)
