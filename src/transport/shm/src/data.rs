@@ -7,6 +7,7 @@ pub mod copy;
 pub mod offer;
 pub mod record;
 pub mod responses;
+pub mod route;
 pub mod rx;
 pub mod tx;
 pub mod tx_ring;

@@ -30,7 +30,7 @@ mod regions;
 mod ring;
 
 use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
-use data::{budget, claim, conn, copy, offer, record, responses, rx, tx, tx_ring};
+use data::{budget, claim, conn, copy, offer, record, responses, route, rx, tx, tx_ring};
 use exposure::{copy_target, pending, transfers};
 use meeting::{cm, link, pending_peers, process_context, process_contexts, thread, wire};
 

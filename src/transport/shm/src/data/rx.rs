@@ -29,6 +29,7 @@ use crate::pending::Pending;
 use crate::record::{self, kind};
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
+use crate::route::SHARED_MIN;
 use crate::tx::Tx;
 
 mod extended;
@@ -42,8 +43,6 @@ const RELEASE: u64 = 16;
 /// Maximum number of records per turn.
 const BATCH: usize = 64;
 
-/// Minimum slice of a message or write that is shared with the sender.
-pub const SHARED_MIN: u64 = 32 * 1024;
 /// The sender's part is a multiple of this many bytes.
 const PAGE: u64 = 4096;
 

@@ -50,6 +50,7 @@ use crate::peer_segment::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
 use crate::responses::Responses;
 use crate::ring::{Corrupt, Producer, Reservation};
+use crate::route::Route;
 use crate::sleep::News;
 use crate::tx_ring::{Asked, Put, TxRing};
 
@@ -94,13 +95,11 @@ struct Queued {
 #[derive(Clone, Copy, Default)]
 struct Part {
     done: u64,
-    /// Set if the remaining bytes go through the ring.
-    ring: bool,
     half: bool,
-    /// Number of bytes before those that go through the ring.
+    /// Path of the remaining bytes; `None` before the first attempt.
+    route: Option<Route>,
+    /// Number of bytes before those in [`Route::Pieces`].
     start: u64,
-    /// `true` if the peer executes the request; `None` until this is decided.
-    left: Option<bool>,
 }
 
 struct Reading {

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, TARGET, kind};
+use crate::route::{Peer, Route, Transfer, route};
 use crate::sleep::News;
 use crate::tx_ring::Put;
 
@@ -63,6 +64,24 @@ impl Tx {
         }
     }
 
+    /// Returns the path of the present request, which the first attempt chooses.
+    fn route(&mut self, end: &End, transfer: Transfer, len: u64) -> Route {
+        if let Some(route) = self.part.route {
+            return route;
+        }
+        let segment = &end.peer_segment;
+        let (is_local, is_readable) = (segment.is_local(), segment.reads_peer.get());
+        let is_remote = transfer != Transfer::Message && !is_local && is_readable;
+        let peer = Peer {
+            is_local,
+            is_readable,
+            reads: segment.peer_reads.get(),
+            polls: is_remote && self.is_left_to_peer(end),
+            is_behind: is_remote && self.is_behind_write(),
+        };
+        *self.part.route.insert(route(transfer, len, &peer))
+    }
+
     /// Sends a message through the ring, or announces a long one, which the peer reads from this process's memory.
     #[inline]
     pub(super) fn message(
@@ -72,7 +91,7 @@ impl Tx {
         request: &Request<'_>,
         budget: &mut Budget,
     ) -> StartOutcome {
-        if request.len <= EAGER_MAX || self.part.done > 0 || !end.peer_segment.peer_reads.get() {
+        if self.route(end, Transfer::Message, request.len) != Route::Announced {
             return self.pieces(end, header, &[], request, budget);
         }
         let places = places_of(request.segments);
@@ -133,44 +152,53 @@ impl Tx {
         budget: &mut Budget,
     ) -> StartOutcome {
         let len = remote.len;
-        if end.peer_segment.is_local() {
-            if self.is_behind_write() {
-                return StartOutcome::Waits(WaitReason::Peer);
-            }
-            let copy = |slice| copy::to_self(end, remote, request.segments, slice);
-            return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
-        }
-        if !self.part.ring {
-            if end.peer_segment.reads_peer.get() {
-                let tail = copy::tail_of_write(end, remote);
-                let whole = self.part.done == 0 && tail == 0;
-                if whole && len <= EAGER_MAX && self.is_for_ring(end) {
-                    match self.short_write(end, remote, request) {
-                        StartOutcome::Waits(_) if !self.is_behind_write() => {}
+        let tail = if end.peer_segment.is_local() { 0 } else { copy::tail_of_write(end, remote) };
+        loop {
+            let next = match self.route(end, Transfer::Write { splits: tail > 0 }, len) {
+                Route::Record => {
+                    let launch = match self.has_room_for_short(end) {
+                        true => self.short_write(end, remote, request),
+                        false => StartOutcome::Waits(WaitReason::Peer),
+                    };
+                    match launch {
+                        StartOutcome::Waits(_) if !self.is_behind_write() => Route::Direct,
                         launch => return launch,
                     }
                 }
-                if whole && self.is_once_left_to_peer(end) {
-                    if let Some(launch) = self.remote_write(end, remote, request) {
-                        return launch;
-                    }
+                Route::Shared => match self.remote_write(end, remote, request) {
+                    Some(launch) => return launch,
+                    None => Route::Direct,
+                },
+                Route::Local | Route::Direct if self.is_behind_write() => return StartOutcome::Waits(WaitReason::Peer),
+                Route::Local => {
+                    let copy = |slice| copy::to_self(end, remote, request.segments, slice);
+                    return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
                 }
-                if tail == 0 || len > EAGER_MAX {
-                    if self.is_behind_write() {
-                        return StartOutcome::Waits(WaitReason::Peer);
-                    }
+                Route::Direct => {
                     let copy = |slice| copy::to_peer(end, remote, request.segments, slice);
                     match self.slices(end, len - tail, tail == 0, budget, copy) {
                         Some(StartOutcome::Started(Done::Now)) if tail > 0 => {}
                         Some(launch) => return launch,
                         None => {}
                     }
+                    self.part.start = self.part.done;
+                    Route::Pieces
                 }
-            }
-            self.part.ring = true;
-            self.part.start = self.part.done;
+                Route::Pieces | Route::Announced => return self.write_pieces(end, remote, request, budget),
+            };
+            self.part.route = Some(next);
         }
-        // The peer stores the remaining bytes from the ring.
+    }
+
+    /// Puts the remaining bytes of a write into the ring. The peer stores them.
+    fn write_pieces(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> StartOutcome {
+        let len = remote.len;
         let start = self.part.start;
         let target =
             record::target(&RemoteSegment { addr: remote.addr.wrapping_add(start), len: len - start, ..*remote });
@@ -192,27 +220,33 @@ impl Tx {
         budget: &mut Budget,
     ) -> StartOutcome {
         let (id, len) = (request.id, request.len);
-        if end.peer_segment.is_local() {
-            if self.is_behind_write() {
-                return StartOutcome::Waits(WaitReason::Peer);
-            }
-            let copy = |slice| copy::from_self(end, remote, request.segments, slice);
-            return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
-        }
-        if end.peer_segment.reads_peer.get() {
-            if len <= EAGER_MAX && self.part.done == 0 && self.reading.len() < self.reads_out && self.is_for_ring(end) {
-                if let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request) {
-                    return launch;
+        loop {
+            let next = match self.route(end, Transfer::Read, len) {
+                Route::Record => {
+                    let has_room = self.reading.len() < self.reads_out && self.has_room_for_short(end);
+                    let remote = RemoteSegment { len, ..*remote };
+                    match has_room.then(|| self.short_read(end, &remote, request)).flatten() {
+                        Some(launch) => return launch,
+                        None => Route::Direct,
+                    }
                 }
-            }
-            if self.is_behind_write() {
-                return StartOutcome::Waits(WaitReason::Peer);
-            }
-            let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
-            if let Some(launch) = self.slices(end, len, true, budget, copy) {
-                return launch;
-            }
+                Route::Local | Route::Direct if self.is_behind_write() => return StartOutcome::Waits(WaitReason::Peer),
+                Route::Local => {
+                    let copy = |slice| copy::from_self(end, remote, request.segments, slice);
+                    return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
+                }
+                Route::Direct => {
+                    let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
+                    match self.slices(end, len, true, budget, copy) {
+                        Some(launch) => return launch,
+                        None => Route::Pieces,
+                    }
+                }
+                Route::Pieces | Route::Announced | Route::Shared => break,
+            };
+            self.part.route = Some(next);
         }
+        // The peer sends the remaining bytes.
         if self.reading.len() >= self.reads_out {
             return StartOutcome::Waits(WaitReason::Answer);
         }

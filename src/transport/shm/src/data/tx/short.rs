@@ -26,11 +26,7 @@ use crate::guard::POSTPONE_AFTER;
 use crate::peer_segment::{Busy, End};
 use crate::record::{self, Acknowledge, Header, TARGET, kind};
 use crate::ring::SMALL;
-use crate::rx::SHARED_MIN;
 use crate::sleep::News;
-
-/// Maximum size of a write that both sides may copy.
-const LONG_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Clone, Copy)]
 enum What {
@@ -120,7 +116,7 @@ impl Shorts {
 impl Tx {
     /// Returns whether one more short record has room. Revoked records count until the peer passes them.
     #[inline]
-    fn has_room_for_short(&mut self, end: &End) -> bool {
+    pub(super) fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
             if let Some(Ok(consumed)) = self.tx_ring.consumed() {
                 self.shorts.pass(consumed);
@@ -138,17 +134,6 @@ impl Tx {
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         !end.peer_sleeps() && self.has_room_for_short(end) && self.tx_ring.has_consumed(self.shorts.done)
-    }
-
-    pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
-        let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
-        self.part.left = Some(left);
-        left && self.has_room_for_short(end)
-    }
-
-    /// Returns whether a short write or read uses the ring, at least to follow a record that changes the peer's memory.
-    pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
-        self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
 
     /// Executes a write that fits a record: within this process immediately, otherwise through the ring, if the peer
@@ -249,7 +234,7 @@ impl Tx {
         Some(StartOutcome::Started(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer may read itself; `None` if impossible or not worthwhile.
+    /// Sends a write whose bytes the peer may read itself; `None` if the peer lacks the rights or there is no room.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -257,10 +242,7 @@ impl Tx {
         request: &Request<'_>,
     ) -> Option<StartOutcome> {
         let (len, Operation::Write(_)) = (remote.len, request.operation) else { return None };
-        if !(SHARED_MIN..=LONG_MAX).contains(&len)
-            || !end.peer_segment.peer_reads.get()
-            || !copy::may_announce(end, remote)
-        {
+        if !copy::may_announce(end, remote) {
             return None;
         }
         let mut payload = ArrayVec::<u8, { (1 + MAX_SEGMENTS) * TARGET }>::new();
