@@ -86,14 +86,14 @@ for tool in $tools; do
     case $tool in
     asan)
         try asan -p host -p dat-registry -p dat-core
-        try asan -p dat-memory -p dat-shm --lib
+        try asan -p dat-software -p dat-shm --lib
         try asan -p dat-shm --tests
         try asan -p dat-provider-common --tests ;;
     tsan)
         try tsan -p dat-core --lib
         try tsan -p dat-core --tests
         # The skipped test polls memory by plain loads, as programs do, which is a race by definition.
-        try tsan -p dat-memory -p dat-shm --lib -- --skip a_poller_of_the_tail_sees_all_before_it ;;
+        try tsan -p dat-software -p dat-shm --lib -- --skip a_poller_of_the_tail_sees_all_before_it ;;
     miri)
         # Tests that need only memory and threads.
         try miri -p dat-core --lib -- arena recv_queue evd::queue lmr_table ep_state users

@@ -74,7 +74,7 @@ impl CnoState {
 struct Waiter {
     number: u64,
     waker: Arc<Waker>,
-    told: Option<Handle>,
+    trigger: Option<Handle>,
 }
 
 impl<T: Transport> Cno<T> {
@@ -258,9 +258,9 @@ impl<T: Transport> Cno<T> {
             if let Some(agent) = state.agent.take() {
                 self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
-            match state.waiters.iter_mut().find(|waiter| waiter.told.is_none()) {
+            match state.waiters.iter_mut().find(|waiter| waiter.trigger.is_none()) {
                 Some(waiter) => {
-                    waiter.told = Some(evd);
+                    waiter.trigger = Some(evd);
                     Some(waiter.waker.clone())
                 }
                 None => {
@@ -291,21 +291,21 @@ impl<T: Transport> Cno<T> {
         let mut state = self.state.lock();
         state.next += 1;
         let number = state.next;
-        let told = state.take();
-        state.waiters.push_back(Waiter { number, waker: waker.clone(), told });
+        let trigger = state.take();
+        state.waiters.push_back(Waiter { number, waker: waker.clone(), trigger });
         number
     }
 
     /// Returns the EVD that woke the waiter `number`, if any. For a freed EVD, returns an EVD with an event, if any.
-    pub(crate) fn told(&self, number: u64) -> Option<Handle> {
-        let told = {
+    pub(crate) fn trigger_of(&self, number: u64) -> Option<Handle> {
+        let trigger = {
             let state = self.state.lock();
             if state.dead {
                 return Some(Handle::NULL);
             }
-            state.waiters.iter().find(|waiter| waiter.number == number).and_then(|waiter| waiter.told)?
+            state.waiters.iter().find(|waiter| waiter.number == number).and_then(|waiter| waiter.trigger)?
         };
-        Some(self.named(told).unwrap_or(told))
+        Some(self.named(trigger).unwrap_or(trigger))
     }
 
     /// Removes the waiter `number`. A trigger that woke the waiter, which did not take it (`took`), goes to the next.
@@ -314,7 +314,7 @@ impl<T: Transport> Cno<T> {
             let mut state = self.state.lock();
             let at = state.waiters.iter().position(|waiter| waiter.number == number);
             let waiter = at.and_then(|at| state.waiters.remove(at));
-            waiter.and_then(|waiter| waiter.told).filter(|_| !took)
+            waiter.and_then(|waiter| waiter.trigger).filter(|_| !took)
         };
         if let Some(evd) = untaken {
             self.trigger(evd);

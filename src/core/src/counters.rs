@@ -163,9 +163,9 @@ pub struct ConnSummary {
 }
 
 #[derive(Default)]
-pub(crate) struct Happenings([AtomicU64; ConnStat::COUNT]);
+pub(crate) struct ConnStats([AtomicU64; ConnStat::COUNT]);
 
-impl Happenings {
+impl ConnStats {
     pub fn note(&self, what: ConnStat) {
         self.0[what.index()].fetch_add(1, Ordering::Relaxed);
     }
@@ -174,7 +174,7 @@ impl Happenings {
         self.0[what.index()].load(Ordering::Relaxed)
     }
 
-    pub fn fates(&self) -> ConnSummary {
+    pub fn summary(&self) -> ConnSummary {
         let sum = |places: Range<usize>| self.0[places].iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
         let disconnected = self.of(ConnStat::Ended(ConnectionEvent::Disconnected));
         ConnSummary {

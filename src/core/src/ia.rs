@@ -11,7 +11,7 @@ use host::memory::{self, Room};
 use crate::agent::Agents;
 use crate::arena::{Arena, Handle, Header, Kind, Object, RetiredCell};
 use crate::attached_data::AttachedData;
-use crate::counters::{ConnStat, Counters, Happenings};
+use crate::counters::{ConnStat, ConnStats, Counters};
 use crate::error::{Error, Result, Role, StateError};
 use crate::evd::Evd;
 use crate::event::AsyncReason;
@@ -73,11 +73,11 @@ pub struct Ia<T: Transport> {
     /// Sum of the counters of freed endpoints. Locked while an endpoint is added to the sum, and during a query.
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
-    pub(crate) happenings: Happenings,
+    pub(crate) conn_stats: ConnStats,
     /// The values of all counters at the last reset, which the API layer stores.
     pub counter_baseline: AttachedData,
     /// Other data of the API layer.
-    pub kept: AttachedData,
+    pub api_data: AttachedData,
 }
 
 #[derive(Default)]
@@ -114,9 +114,9 @@ impl<T: Transport> Ia<T> {
             shut: AtomicBool::new(false),
             ended: Mutex::default(),
             wakeups: AtomicU64::new(0),
-            happenings: Happenings::default(),
+            conn_stats: ConnStats::default(),
             counter_baseline: AttachedData::default(),
-            kept: AttachedData::default(),
+            api_data: AttachedData::default(),
         })?)
     }
 
@@ -239,7 +239,7 @@ impl<T: Transport> Ia<T> {
 
     /// Returns how often `what` happened.
     pub fn happened(&self, what: ConnStat) -> u64 {
-        self.happenings.of(what)
+        self.conn_stats.of(what)
     }
 
     /// Returns the EVD of asynchronous events, if there is one.
@@ -259,9 +259,9 @@ impl<T: Transport> Ia<T> {
 
     /// Queues an asynchronous event, or logs its loss. In a full EVD, the event of a watermark waits until there is room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
-        self.happenings.note(ConnStat::Async(reason));
+        self.conn_stats.note(ConnStat::Async(reason));
         if let Some(evd) = self.async_queue().filter(|evd| !evd.offer_async(object, reason)) {
-            self.happenings.note(ConnStat::NoRoom);
+            self.conn_stats.note(ConnStat::NoRoom);
             evd.note_loss(1, &reason);
         }
     }

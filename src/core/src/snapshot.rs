@@ -28,7 +28,7 @@ pub struct AdapterSnapshot {
     /// Counters of all endpoints.
     pub counters: Counters,
     /// Summary of the connections.
-    pub fates: ConnSummary,
+    pub conn_summary: ConnSummary,
     /// The endpoints, up to the caller's limit.
     pub endpoints: Vec<EndpointSnapshot>,
     /// The queues, up to the caller's limit.
@@ -134,8 +134,8 @@ impl<T: Transport> Ia<T> {
             .or_else(|| self.find(|srq: &Srq<T>| keep(&mut queues, patience.until(|| srq.glance()), most)))
             .or_else(|| self.find(|evd: &Evd<T>| keep(&mut queues, patience.until(|| evd.glance()), most)));
         let name = memory::text(&self.name).ok()?;
-        let (version, fates) = (self.api_caps.version, self.happenings.fates());
-        let snapshot = AdapterSnapshot { name, version, connections, counters, fates, endpoints, queues };
+        let (version, conn_summary) = (self.api_caps.version, self.conn_stats.summary());
+        let snapshot = AdapterSnapshot { name, version, connections, counters, conn_summary, endpoints, queues };
         busy.is_none().then_some(snapshot)
     }
 }

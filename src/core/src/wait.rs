@@ -459,14 +459,14 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn check(&mut self) -> Option<Result<Handle>> {
-        let told = match self.number {
-            Some(number) => self.cno.told(number)?,
+        let evd = match self.number {
+            Some(number) => self.cno.trigger_of(number)?,
             None => self.cno.take_trigger()?,
         };
         if let Some(number) = self.number.take() {
             self.cno.leave(number, true);
         }
-        Some(Ok(told))
+        Some(Ok(evd))
     }
 
     fn fail(&mut self, error: Error) -> Result<Handle> {

@@ -38,19 +38,19 @@ fn counts_each_event_separately() {
     all.extend(ended.map(Ended));
     all.extend(raised.map(Async));
     assert_eq!(all.len(), ConnStat::COUNT);
-    let happenings = Happenings::default();
+    let conn_stats = ConnStats::default();
     for (times, &what) in all.iter().enumerate() {
-        (0..times).for_each(|_| happenings.note(what));
+        (0..times).for_each(|_| conn_stats.note(what));
     }
-    assert!(all.iter().enumerate().all(|(times, &what)| happenings.of(what) == times as u64));
+    assert!(all.iter().enumerate().all(|(times, &what)| conn_stats.of(what) == times as u64));
     // All ends except a disconnect, which is the fifth.
-    let fates = ConnSummary {
+    let conn_summary = ConnSummary {
         established: 4 + 5,
         failures: (10..18).sum::<u64>() - 14,
         async_events: (18..23).sum(),
         events_lost: 18 + 9,
     };
-    assert_eq!(happenings.fates(), fates);
+    assert_eq!(conn_stats.summary(), conn_summary);
 }
 
 #[test]

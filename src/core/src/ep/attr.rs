@@ -183,8 +183,8 @@ impl EpAttributes {
             (Field::MaxRdmaReadOut, Setting::Count(count)) => self.max_rdma_read_out = count,
             (Field::MaxRdmaReadIov, Setting::Count(count)) => self.max_rdma_read_iov = count,
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
-            (Field::ProviderSpecificCount, Setting::Counters(told)) => self.counters_number = told,
-            (Field::ProviderSpecific, Setting::Counters(told)) => self.counters_list = told,
+            (Field::ProviderSpecificCount, Setting::Counters(reported)) => self.counters_number = reported,
+            (Field::ProviderSpecific, Setting::Counters(reported)) => self.counters_list = reported,
             // Settings with one possible value are not stored.
             _ => {}
         }

@@ -71,7 +71,7 @@ impl<T: Transport> Endpoint<T> {
         }
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
-        self.ia.happenings.note(ConnStat::Connect);
+        self.ia.conn_stats.note(ConnStat::Connect);
         self.enter(&mut control, to);
         let (ep, Connect { qualifier, address, .. }) = (self.header.handle(), request);
         log::debug!(target: host::diagnostics::CM, "endpoint {ep}: connects to qualifier {qualifier} at {address}");
@@ -120,7 +120,7 @@ impl<T: Transport> Endpoint<T> {
         log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a connection request from {}", self.header.handle(), remote.0);
         control.remote = Some(remote);
         control.local_qualifier = self.ia.transport.local_qualifier(&qp);
-        self.ia.happenings.note(ConnStat::Accept);
+        self.ia.conn_stats.note(ConnStat::Accept);
         self.enter(&mut control, to);
         Ok(())
     }
@@ -143,7 +143,7 @@ impl<T: Transport> Endpoint<T> {
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
         control.disconnects += 1;
-        self.ia.happenings.note(ConnStat::Disconnect);
+        self.ia.conn_stats.note(ConnStat::Disconnect);
         log::debug!(target: host::diagnostics::CM, "endpoint {}: disconnects, {how}", self.header.handle());
         if to == EpState::DisconnectPending {
             control.state = to;
@@ -189,7 +189,7 @@ impl<T: Transport> Endpoint<T> {
         control.private_data = private_data.clone();
         control.state = to;
         control.was_up = true;
-        self.ia.happenings.note(if active { ConnStat::ActiveUp } else { ConnStat::PassiveUp });
+        self.ia.conn_stats.note(if active { ConnStat::ActiveUp } else { ConnStat::PassiveUp });
         self.requests().enter(self.header.handle(), to);
         let mut receives = self.receives.lock();
         receives.enter(to);

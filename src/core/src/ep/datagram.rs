@@ -87,7 +87,7 @@ impl<T: Transport> Endpoint<T> {
         qp.resolve(&self.ia.transport, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
-        self.ia.happenings.note(ConnStat::Connect);
+        self.ia.conn_stats.note(ConnStat::Connect);
         self.enter(control, EpState::ActiveConnectionPending);
         Ok(())
     }
@@ -112,7 +112,7 @@ impl<T: Transport> Endpoint<T> {
         let qp = self.make_datagram_qp(&mut control)?;
         qp.answer(&self.ia.transport, incoming, private_data, exchange)?;
         control.remote = Some((remote, info.remote_qualifier));
-        self.ia.happenings.note(ConnStat::Accept);
+        self.ia.conn_stats.note(ConnStat::Accept);
         self.enter(&mut control, EpState::CompletionPending);
         Ok(())
     }
@@ -235,7 +235,7 @@ impl<T: Transport> Exchange<T> {
                 handles.push(ah);
                 drop(handles);
                 let peer = self.place.fill(Peer { handle, number, address: self.address, private_data });
-                ep.ia.happenings.note(what);
+                ep.ia.conn_stats.note(what);
                 ep.announce(&control, Event::Peer { ep: ep.header.handle(), kind, peer });
                 return;
             }
@@ -270,7 +270,7 @@ impl<T: Transport> Exchange<T> {
         if !control.freed {
             // The event points to it.
             control.private_data = kept.or(control.private_data.take());
-            ep.ia.happenings.note(ConnStat::Ended(ended));
+            ep.ia.conn_stats.note(ConnStat::Ended(ended));
             ep.announce(&control, event);
         }
     }

@@ -66,7 +66,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let telling = leaves.then(|| self.ia.telling_end.lock());
         if let Some(kind) = event {
-            self.ia.happenings.note(ConnStat::Ended(kind));
+            self.ia.conn_stats.note(ConnStat::Ended(kind));
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
             // `EndpointSink::connection` has stored the private data of a rejection.

@@ -58,7 +58,7 @@ pub struct Endpoint<T: Transport> {
     pub(super) poll_deferred: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
     /// Data of the API layer.
-    pub kept: AttachedData,
+    pub api_data: AttachedData,
     /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
     pub(super) service: Service<T>,
@@ -185,7 +185,7 @@ impl<T: Transport> Endpoint<T> {
             requests: Mutex::new(Requests::new(request_evd)),
             poll_deferred: AtomicBool::new(false),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
-            kept: AttachedData::default(),
+            api_data: AttachedData::default(),
             counter_baseline: AttachedData::default(),
             service,
         })?;

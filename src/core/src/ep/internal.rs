@@ -44,7 +44,7 @@ impl<T: Transport> InternalConnection<T> {
             requests: Mutex::new(Requests::new(None)),
             poll_deferred: Default::default(),
             receives: Mutex::new(Receives::new(None, false)?),
-            kept: AttachedData::default(),
+            api_data: AttachedData::default(),
             counter_baseline: AttachedData::default(),
             service: Service::Internal(OnceCell::new()),
         })?))

@@ -202,7 +202,7 @@ impl<T: Transport> EndpointSink<T> {
                 ended => {
                     if next(control.state, Trigger::Ended).is_ok() {
                         if event == ConnectionEvent::Disconnected && control.state == EpState::Connected {
-                            ep.ia.happenings.note(ConnStat::PeerDisconnect);
+                            ep.ia.conn_stats.note(ConnStat::PeerDisconnect);
                         }
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());

@@ -110,7 +110,7 @@ impl<T: Transport> Cr<T> {
         debug_assert!(private_data.len() <= self.ia.attributes().max_reject_data);
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
-        self.ia.happenings.note(ConnStat::Reject);
+        self.ia.conn_stats.note(ConnStat::Reject);
         log::debug!(target: host::diagnostics::CM, "connection request from {}: rejected", self.remote_address);
         Ok(())
     }

@@ -167,7 +167,7 @@ impl<T: Transport> ServicePoint<T> {
         if let Some(ep) = &cr.ep {
             ep.ask_from(cr.remote_address.clone(), cr.remote_qualifier);
         }
-        self.ia.happenings.note(ConnStat::Request);
+        self.ia.conn_stats.note(ConnStat::Request);
         if evd.offer(event) {
             return Ok(());
         }
@@ -178,7 +178,7 @@ impl<T: Transport> ServicePoint<T> {
     /// Counts a request that is rejected because the EVD is full.
     #[cold]
     fn note_full(&self, evd: &Evd<T>) {
-        self.ia.happenings.note(ConnStat::NoRoom);
+        self.ia.conn_stats.note(ConnStat::NoRoom);
         evd.note_rejection();
     }
 }

@@ -45,7 +45,7 @@ impl<T: Transport> Psp<T> {
             ia.discount(Kind::Psp);
         })?;
         if qualifier.is_none() {
-            ia.happenings.note(ConnStat::AnyQualifier);
+            ia.conn_stats.note(ConnStat::AnyQualifier);
         }
         Ok(psp)
     }

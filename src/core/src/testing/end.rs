@@ -154,7 +154,7 @@ impl<T: Transport> End<T> {
     }
 
     #[track_caller]
-    pub fn news(&self) -> (ConnectionEvent, Vec<u8>) {
+    pub fn next_connection_event(&self) -> (ConnectionEvent, Vec<u8>) {
         match next(&self.connections) {
             Event::Connection { ep, kind, private_data } => {
                 assert_eq!(ep, self.ep.header().handle());
@@ -166,7 +166,7 @@ impl<T: Transport> End<T> {
 
     #[track_caller]
     pub fn is_told(&self, wanted: ConnectionEvent) {
-        assert_eq!(self.news().0, wanted);
+        assert_eq!(self.next_connection_event().0, wanted);
     }
 
     pub fn state(&self) -> EpState {

@@ -103,7 +103,7 @@ fn connects_disconnects_and_resets() {
     ask(&end).unwrap();
     let sink = fake(&adapter).last_qp();
     sink.connection(ConnectionReport::Established(b"welcome".to_vec()));
-    assert_eq!(end.news(), (ConnectionEvent::Established, b"welcome".to_vec()));
+    assert_eq!(end.next_connection_event(), (ConnectionEvent::Established, b"welcome".to_vec()));
     let status = end.ep.query();
     let (address, qualifier) = status.remote.unwrap();
     assert_eq!((*address).clone(), Address::loopback());
@@ -119,7 +119,7 @@ fn connects_disconnects_and_resets() {
 
     assert_eq!(end.ep.reset(), Err(EpState::Connected.into()));
     end.ep.disconnect(true).unwrap();
-    assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
+    assert_eq!(end.next_connection_event(), (ConnectionEvent::Disconnected, vec![]));
     end.ep.disconnect(false).unwrap();
     assert!(quiet([&end.connections]));
     assert!(end.ep.query().remote.is_some());
@@ -169,14 +169,14 @@ fn only_rejected_attempt_gets_private_data() {
     let end = adapter.end();
     ask(&end).unwrap();
     fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(b"no".to_vec()));
-    assert_eq!(end.news(), (ConnectionEvent::PeerRejected, b"no".to_vec()));
+    assert_eq!(end.next_connection_event(), (ConnectionEvent::PeerRejected, b"no".to_vec()));
     end.ep.reset().unwrap();
     // The program abandons this attempt.
     ask(&end).unwrap();
     fake(&adapter).closes(Closing::Later);
     end.ep.disconnect(false).unwrap();
     fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(b"no".to_vec()));
-    assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
+    assert_eq!(end.next_connection_event(), (ConnectionEvent::Disconnected, vec![]));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn attempt_ends_with_reported_event() {
         ask(&end).unwrap();
         let sink = fake(&adapter).last_qp();
         sink.connection(report);
-        assert_eq!(end.news(), (event, vec![]));
+        assert_eq!(end.next_connection_event(), (event, vec![]));
         assert_eq!(end.state(), EpState::Disconnected);
         end.arrives(1, Status::Flushed);
         // A second end has no effect.

@@ -253,7 +253,7 @@ fn endpoint_leaves_srq_once_per_connection() {
         }
         // When the asynchronous event is queued, the connection event is queued, too.
         assert_eq!(left(&events), end.ep.header().handle(), "{how}");
-        let (kind, _) = end.news();
+        let (kind, _) = end.next_connection_event();
         assert!(matches!(kind, ConnectionEvent::Disconnected | ConnectionEvent::Broken), "{how}: {kind:?}");
         end.ep.reset().unwrap();
         assert!(events.dequeue().is_err(), "{how}");

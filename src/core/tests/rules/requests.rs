@@ -194,7 +194,7 @@ fn queries_and_accepts_request() {
     assert_eq!((cr.accept(Some(&end.ep), b""), cr.reject(&[]), cr.handoff(6)), (ANSWERED, ANSWERED, ANSWERED));
 
     fake(&adapter).last_qp().connection(ConnectionReport::Established(b"ignored".to_vec()));
-    assert_eq!(end.news(), (ConnectionEvent::Established, vec![]));
+    assert_eq!(end.next_connection_event(), (ConnectionEvent::Established, vec![]));
     assert_eq!(end.state(), EpState::Connected);
     let (address, qualifier) = end.ep.query().remote.unwrap();
     assert_eq!((address.ip(), qualifier), (cr.remote_address.ip(), 4321));

@@ -48,7 +48,7 @@ impl<T: Transport> Scene<T> {
     /// reset.
     #[track_caller]
     fn failed(&self, end: &End<T>, kind: ConnectionEvent, cookie: u64) {
-        assert_eq!(end.news(), (kind, vec![]));
+        assert_eq!(end.next_connection_event(), (kind, vec![]));
         assert_eq!(end.state(), EpState::Disconnected);
         end.arrives(cookie, Status::Flushed);
         assert!(quiet([&end.connections]));
@@ -76,10 +76,10 @@ pub fn private_data_arrives_on_both_sides<T: Transport>(network: &Network<T>) {
         let asked: Vec<u8> = asked.iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
         assert!(asked.starts_with(&question) && asked[len..].iter().all(|&byte| byte == 0), "{asked:?}");
         cr.accept(Some(&b.ep), &answer).unwrap();
-        let (kind, told) = a.news();
+        let (kind, told) = a.next_connection_event();
         assert_eq!(kind, ConnectionEvent::Established);
         assert!(told.starts_with(&answer) && told[len..].iter().all(|&byte| byte == 0), "{told:?}");
-        assert_eq!(b.news(), (ConnectionEvent::Established, vec![]), "it has its data in the request");
+        assert_eq!(b.next_connection_event(), (ConnectionEvent::Established, vec![]), "it has its data in the request");
         scene.talk(&a, &b);
     }
 }
@@ -160,14 +160,14 @@ pub fn reject_carries_private_data<T: Transport>(network: &Network<T>) {
         let data: Vec<u8> = (0..len).rev().map(|k| k as u8).collect();
         scene.ask(&a, Some(patience()));
         next_request(&scene.requests).reject(&data).unwrap();
-        assert_eq!(a.news(), (ConnectionEvent::PeerRejected, data));
+        assert_eq!(a.next_connection_event(), (ConnectionEvent::PeerRejected, data));
         a.ep.reset().unwrap();
     }
     // No private data remains for the next connection.
     let b = scene.adapter.end();
     connect(&a, &b);
     b.ep.disconnect(false).unwrap();
-    assert_eq!(a.news(), (ConnectionEvent::Disconnected, vec![]));
+    assert_eq!(a.next_connection_event(), (ConnectionEvent::Disconnected, vec![]));
 }
 
 pub fn connect_without_listener_is_rejected<T: Transport>(network: &Network<T>) {
@@ -255,7 +255,7 @@ pub fn disconnect_ends_attempt<T: Transport>(network: &Network<T>) {
         let cr = next_request(&scene.requests);
         c.ep.free().unwrap();
         cr.accept(Some(&d.ep), b"").unwrap();
-        let (kind, _) = d.news();
+        let (kind, _) = d.next_connection_event();
         // If accept and close cross, the connection can be established briefly.
         match kind {
             ConnectionEvent::AcceptCompletionError => {}
@@ -274,7 +274,7 @@ pub fn address_without_host_is_unreachable<T: Transport>(network: &Network<T>) {
         let nobody = Address::new(std::net::SocketAddr::new(ip.parse().unwrap(), 0));
         match request(&a, &nobody, qualifier, Some(patience() / 20), b"") {
             Ok(()) => {
-                let (kind, _) = a.news();
+                let (kind, _) = a.next_connection_event();
                 let fits = [ConnectionEvent::Unreachable, ConnectionEvent::TimedOut, ConnectionEvent::NonPeerRejected];
                 assert!(fits.contains(&kind), "{ip}: {kind:?}");
             }

@@ -14,7 +14,7 @@ use crate::{Network, repeats, rounds};
 /// Expects one DISCONNECTED event. A second disconnect has no effect.
 #[track_caller]
 fn expect_end<T: Transport>(end: &End<T>) {
-    assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
+    assert_eq!(end.next_connection_event(), (ConnectionEvent::Disconnected, vec![]));
     assert_eq!(end.state(), EpState::Disconnected);
     end.ep.disconnect(false).unwrap();
     end.ep.disconnect(true).unwrap();

@@ -42,8 +42,8 @@ pub fn rejects_extended_operations_that_peer_lacks<T: Transport>(network: &Netwo
         assert_eq!(a.arrived_with(), ((5, Status::Success, 8), Transfer::RecvImmediate, 7));
         // Without a peer, posts succeed and are flushed.
         a.ep.disconnect(false).unwrap();
-        a.news();
-        b.news();
+        a.next_connection_event();
+        b.next_connection_event();
         assert_eq!(post_all(&a, &near, far.remote(0, 8)), [const { Ok(()) }; 4]);
         for operation in [Transfer::WriteImmediate, Transfer::FetchAdd, Transfer::CompareSwap] {
             a.completes_with(1, Status::Flushed, operation);

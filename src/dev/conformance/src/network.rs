@@ -83,7 +83,7 @@ impl<T: Transport> Network<T> {
 
     #[track_caller]
     fn expect_end(&self, end: &End<T>, wanted: ConnectionEvent) {
-        let (kind, _) = end.news();
+        let (kind, _) = end.next_connection_event();
         let fits = matches!(kind, ConnectionEvent::Broken | ConnectionEvent::Disconnected);
         assert!(if self.exact { kind == wanted } else { fits }, "{kind:?}");
     }

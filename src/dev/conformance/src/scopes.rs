@@ -150,7 +150,7 @@ pub fn end_of_connection_unbinds_windows<T: Transport>(network: &Network<T>) {
             _ => b.ep.free().unwrap(),
         }
         if how != "a free" {
-            b.news();
+            b.next_connection_event();
         }
         assert_eq!(scene.rmr.status(), None, "{how}");
         let own = scene.adapter.buffer_with(64, local());

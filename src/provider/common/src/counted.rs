@@ -168,21 +168,22 @@ impl Drop for Lent {
 /// Returns the counters of an endpoint, or an empty list if memory is short.
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Counters are read under the list's lock, so that no older value overwrites a newer one.
-    let report =
-        ep.kept.with(|| OF_ENDPOINTS.lend(Vec::new()), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
+    let report = ep
+        .api_data
+        .with(|| OF_ENDPOINTS.lend(Vec::new()), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
     report.unwrap_or((0, std::ptr::null_mut()))
 }
 
 /// Returns whether a query of `ep` has returned exactly this list.
 pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> bool {
-    let of_ep = ep.kept.with(|| Err(NoMemory), |lent: &mut Lent| lent.report.list.as_ptr());
+    let of_ep = ep.api_data.with(|| Err(NoMemory), |lent: &mut Lent| lent.report.list.as_ptr());
     of_ep == Some(list)
 }
 
 /// Returns `head` followed by the adapter's counters, or an empty list if memory is short.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: Head) -> Attributes {
     // The head changes with the port's state.
-    let report = ia.kept.with(
+    let report = ia.api_data.with(
         || Ok(Vec::new()),
         |lists: &mut Vec<Lent>| -> Result<Attributes, NoMemory> {
             let at = match lists.iter().position(|list| list.report.head == head) {

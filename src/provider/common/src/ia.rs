@@ -30,10 +30,10 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
         // SAFETY: the registry exports this function under the name of that type.
         let ask = unsafe { mem::transmute::<RegistryFunction, Ask>(ask) };
-        let mut told = handle;
-        // SAFETY: the function accepts any handle; `told` is a live variable.
-        let code = unsafe { ask(handle, &mut told) };
-        if code == DAT_SUCCESS && !told.is_null() { told } else { handle }
+        let mut number = handle;
+        // SAFETY: the function accepts any handle; `number` is a live variable.
+        let code = unsafe { ask(handle, &mut number) };
+        if code == DAT_SUCCESS && !number.is_null() { number } else { handle }
     })
 }
 
@@ -61,7 +61,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
         };
         // SAFETY: the caller promises a readable argument.
         let wanted = unsafe { async_evd_handle.read() };
-        let (async_evd, told) = if wanted.is_null() {
+        let (async_evd, number) = if wanted.is_null() {
             let qlen = usize::try_from(async_evd_qlen).ok().filter(|&qlen| qlen > 0).ok_or(Fault::Argument(2))?;
             (AsyncEvd::Create(qlen), None)
         } else if wanted == DAT_EVD_ASYNC_EXISTS {
@@ -78,7 +78,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
                 let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
             }
         }
-        async_evd_handle.write(told.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
+        async_evd_handle.write(number.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
         give(out, &ia)
     })
 }

@@ -115,7 +115,7 @@ fn pack<F: Field>(packets: &mut Vec<Vec<u8>>, kind: u8, items: impl IntoIterator
 }
 
 fn adapter(snapshot: AdapterSnapshot, age: Duration, copies: Copies) -> Adapter {
-    let AdapterSnapshot { mut name, version: (major, minor), connections, ref counters, fates, .. } = snapshot;
+    let AdapterSnapshot { mut name, version: (major, minor), connections, ref counters, conn_summary, .. } = snapshot;
     // Only a name with non-ASCII characters can be too long.
     while name.len() > MAX_BYTES {
         name.pop();
@@ -127,10 +127,10 @@ fn adapter(snapshot: AdapterSnapshot, age: Duration, copies: Copies) -> Adapter 
         age: age.as_secs(),
         connections,
         counts: counts(counters),
-        established: fates.established,
-        failures: fates.failures,
-        async_events: fates.async_events,
-        events_lost: fates.events_lost,
+        established: conn_summary.established,
+        failures: conn_summary.failures,
+        async_events: conn_summary.async_events,
+        events_lost: conn_summary.events_lost,
         peers: copies.peers,
         direct_peers: copies.direct_peers,
         obstacle: copies.obstacle,

@@ -13,11 +13,11 @@ use dat_core::transport::{
     Fabric, Flow, Handed, ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported,
     Transport, Wakeup, ZoneId,
 };
-use dat_memory::datagrams::{Receiver, UdQp};
-use dat_memory::objects::{self, Region, Window, Zone};
-use dat_memory::qp::{Phase, QpBase, SoftwareTransport};
-use dat_memory::rnr_line::{RnrLine, RnrWaiter};
-use dat_memory::wire::LARGEST;
+use dat_software::datagrams::{Receiver, UdQp};
+use dat_software::objects::{self, Region, Window, Zone};
+use dat_software::qp::{Phase, QpBase, SoftwareTransport};
+use dat_software::rnr_line::{RnrLine, RnrWaiter};
+use dat_software::wire::LARGEST;
 use host::{fork, memory};
 
 use crate::alarm::Alarm;
@@ -156,7 +156,7 @@ impl Transport for Shm {
         unsafe { fork::close_in_child() };
     }
 
-    dat_memory::software_methods!();
+    dat_software::software_methods!();
 
     #[inline]
     fn poll(&self, _cq: Option<&()>, how: Poll) {

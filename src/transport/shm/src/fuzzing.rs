@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use dat_core::Rights;
 use dat_core::transport::RemoteSegment;
-use dat_memory::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
-use dat_memory::user::{Source, Target};
+use dat_software::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
+use dat_software::user::{Source, Target};
 use rustix::io::Errno;
 
 use crate::control_region::{ControlRegion, Peer as Published};
@@ -22,7 +22,7 @@ use crate::record;
 pub use crate::record::{atomic, target};
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
 use dat_census::socket::Socket;
 
@@ -383,7 +383,7 @@ impl Peer {
 
     /// Reports a record for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
-        self.peer_segment.mark(side & 1, index, News::Record);
+        self.peer_segment.mark(side & 1, index, Notice::Record);
     }
 
     /// Stores a word before the rings, where each side publishes ready bits and copies.

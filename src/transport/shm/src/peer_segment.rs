@@ -28,7 +28,7 @@ use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::os::vm;
 use crate::ready;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::transfers::{Own, TABLE, Table};
 use crate::wire::Probe;
 
@@ -199,11 +199,11 @@ impl PeerSegment {
         let Some(peer) = self.peer() else { return 0 };
         let known = self.copy_target.load(Ordering::Relaxed);
         let published = peer.copy_target();
-        if known as u32 == published && known & REACHED != 0 { published as i32 } else { self.try_door(peer) }
+        if known as u32 == published && known & REACHED != 0 { published as i32 } else { self.try_copy_target(peer) }
     }
 
     #[cold]
-    fn try_door(&self, peer: &Peer) -> libc::pid_t {
+    fn try_copy_target(&self, peer: &Peer) -> libc::pid_t {
         // Bounded, because a hostile peer can change the word without end.
         for _ in 0..ATTEMPTS {
             let published = peer.copy_target();
@@ -273,11 +273,11 @@ impl PeerSegment {
         ready::set(summary, words, index);
     }
 
-    /// Marks a connection of `side` as ready, and wakes that side if it sleeps until `news`. Returns what
+    /// Marks a connection of `side` as ready, and wakes that side if it sleeps until `notice`. Returns what
     /// [`ControlRegion::wake`] returns.
-    pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
+    pub fn mark(&self, side: u8, index: u32, notice: Notice) -> bool {
         self.set_ready(side, index);
-        if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
+        if self.has_side(side) { self.control.wake(notice) } else { self.peer().is_some_and(|peer| peer.wake(notice)) }
     }
 
     /// Enables the ready bit at `index`. The caller must then poll the connection once, before the index is reused.

@@ -1,12 +1,12 @@
 //! The table of registered memory that a process publishes, and its peers' tables.
 //!
 //! The rows of a [`RegionTable`] have a mirror in [`SharedMemory`] that peers map read-only: see
-//! [`dat_memory::regions`].
+//! [`dat_software::regions`].
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use dat_memory::regions::{self, CHUNK, Mirror, ROW_SIZE, ROWS, Row};
+use dat_software::regions::{self, CHUNK, Mirror, ROW_SIZE, ROWS, Row};
 use host::limit;
 
 use crate::os::memory::{Access, Shared, SharedFile, SharedMemory, SharedView, View};

@@ -31,7 +31,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use dat_memory::user::{Source, Target, copy};
+use dat_software::user::{Source, Target, copy};
 
 pub use self::consumer::{Consumer, Next, RecordView, Small};
 pub use self::cursor::{RingCursor, is_there};

@@ -202,7 +202,7 @@ fn meet(side: &Side) -> (End<Shm>, Vec<RemoteSegment>) {
     loop {
         let end = side.adapter.end();
         request(&end, &Address::loopback(), QUALIFIER, Some(patience()), b"").unwrap();
-        match end.news() {
+        match end.next_connection_event() {
             (ConnectionEvent::Established, places) => {
                 side.tell(&end);
                 return (end, unpack(&places));

@@ -58,7 +58,7 @@ fn meet(adapter: &Adapter<Shm>) -> (End<Shm>, RemoteSegment) {
     loop {
         let this = adapter.end();
         request(&this, &Address::loopback(), QUALIFIER, Some(patience()), b"").unwrap();
-        match this.news() {
+        match this.next_connection_event() {
             (ConnectionEvent::Established, place) => {
                 let number = |at: usize| u64::from_le_bytes(place[at..at + 8].try_into().unwrap());
                 let key = u32::try_from(number(8)).unwrap();

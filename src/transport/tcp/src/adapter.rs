@@ -14,11 +14,11 @@ use dat_core::transport::{
     ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported,
     Wakeup,
 };
-use dat_memory::datagrams::{Receiver, UdQp};
-use dat_memory::objects::{self, Region, Window, Zone};
-use dat_memory::qp::{QpBase, SoftwareTransport};
-use dat_memory::rnr_line::{RnrLine, RnrWaiter};
-use dat_memory::wire::LARGEST;
+use dat_software::datagrams::{Receiver, UdQp};
+use dat_software::objects::{self, Region, Window, Zone};
+use dat_software::qp::{QpBase, SoftwareTransport};
+use dat_software::rnr_line::{RnrLine, RnrWaiter};
+use dat_software::wire::LARGEST;
 use host::lock::Mutex;
 use host::thread::Thread;
 use host::topic::{Reason, Topic};
@@ -170,7 +170,7 @@ impl Transport for Tcp {
         unsafe { fork::close_in_child() };
     }
 
-    dat_memory::software_methods!();
+    dat_software::software_methods!();
 
     fn poll(&self, _cq: Option<&()>, how: Poll) {
         self.device.count_poll();

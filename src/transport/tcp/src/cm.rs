@@ -23,7 +23,7 @@ use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
 use dat_core::error::{Error, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
-use dat_memory::qp::Phase;
+use dat_software::qp::Phase;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use dat_core::error;
 use dat_core::probes::Stall;
 use dat_core::transport::{Checked, ConnectionReport, FailedRequest, Gauge, QpInit, QpSizes, ZoneId};
-use dat_memory::datagrams::Receiver;
-use dat_memory::qp::{Phase, QpBase};
-use dat_memory::records::Fatal;
-use dat_memory::rnr_line::RnrWaiter;
+use dat_software::datagrams::Receiver;
+use dat_software::qp::{Phase, QpBase};
+use dat_software::records::Fatal;
+use dat_software::rnr_line::RnrWaiter;
 use host::lock::Mutex;
 use host::memory;
 

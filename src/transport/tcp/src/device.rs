@@ -25,9 +25,9 @@ use std::time::{Duration, Instant};
 
 use dat_census::Beacon;
 use dat_core::transport::Poll;
-use dat_memory::objects::Owner;
-use dat_memory::qp::Phase;
-use dat_memory::regions::{ROWS, RegionTable};
+use dat_software::objects::Owner;
+use dat_software::qp::Phase;
+use dat_software::regions::{ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};

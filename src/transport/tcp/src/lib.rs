@@ -28,5 +28,5 @@ pub use adapter::Tcp;
 pub mod fuzzing {
     pub use crate::hello::{SIZE as GREETING, Terms, encode as greeting};
     pub use crate::record::{HEADER, Header, MAX_WINDOW, MIN_WINDOW, kind};
-    pub use dat_memory::wire::{LARGEST, atomic, target};
+    pub use dat_software::wire::{LARGEST, atomic, target};
 }

@@ -16,7 +16,7 @@
 //! Numbers are little-endian. Each value is checked before use.
 
 use dat_core::event::Status;
-use dat_memory::wire::{ATOMIC, NUMBER, TARGET, half, word};
+use dat_software::wire::{ATOMIC, NUMBER, TARGET, half, word};
 
 /// Bytes of a header.
 pub const HEADER: usize = 32;

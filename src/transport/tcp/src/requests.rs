@@ -8,11 +8,11 @@ use std::sync::Arc;
 use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
-use dat_memory::datagrams::DatagramReceiver;
-use dat_memory::records::{Executed, Fatal, Halt, Incoming, Wire, violation};
-use dat_memory::regions::AccessContext;
-use dat_memory::user::{Source, change};
-use dat_memory::wire::{self, LARGEST, WORD};
+use dat_software::datagrams::DatagramReceiver;
+use dat_software::records::{Executed, Fatal, Halt, Incoming, Wire, violation};
+use dat_software::regions::AccessContext;
+use dat_software::user::{Source, change};
+use dat_software::wire::{self, LARGEST, WORD};
 use host::memory::Room;
 
 use crate::Tcp;

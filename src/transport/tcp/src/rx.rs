@@ -9,9 +9,9 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment};
-use dat_memory::copy::{self, Slice};
-use dat_memory::records::{Fatal, Halt, violation};
-use dat_memory::user::{Source, Target};
+use dat_software::copy::{self, Slice};
+use dat_software::records::{Fatal, Halt, violation};
+use dat_software::user::{Source, Target};
 
 use crate::conn::Conn;
 use crate::record::{End, HEADER, Header, MAX_HEAD, WAITED, kind};

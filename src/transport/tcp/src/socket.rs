@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::slice;
 use std::time::Duration;
 
-use dat_memory::user::{Source, Target};
+use dat_software::user::{Source, Target};
 use host::cancel::Shielded;
 use host::fork::CloseOnFork;
 use rustix::io::Errno;

@@ -14,10 +14,10 @@ use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId, Segment};
-use dat_memory::copy::{self, Slice};
-use dat_memory::records::Fatal;
-use dat_memory::regions::AccessContext;
-use dat_memory::user::{Source, Target, copy_lists};
+use dat_software::copy::{self, Slice};
+use dat_software::records::Fatal;
+use dat_software::regions::AccessContext;
+use dat_software::user::{Source, Target, copy_lists};
 use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, ArcRoom, NoMemory, Room};
 use rustix::net::Shutdown;
@@ -96,7 +96,7 @@ pub struct Stream {
     /// Handled bytes of the peer's requests. Only the thread that has locked the receiving direction changes them.
     pub handled: AtomicU64,
     /// Acknowledged bytes. Only a [`Sender`] changes them.
-    told: AtomicU64,
+    acknowledged: AtomicU64,
     /// Maximum outstanding bytes of the peer's requests.
     window: AtomicU32,
     /// Set if this end has waited for the window since the last record.
@@ -119,7 +119,7 @@ impl Stream {
             socket,
             own: AccessContext::new(conn.zone, conn.number),
             handled: AtomicU64::new(0),
-            told: AtomicU64::new(0),
+            acknowledged: AtomicU64::new(0),
             window: AtomicU32::new(MIN_WINDOW),
             waited: AtomicBool::new(false),
             cut: AtomicBool::new(false),
@@ -132,10 +132,10 @@ impl Stream {
     }
 
     /// Returns the handled bytes without an acknowledgement.
-    fn owed(&self) -> u64 {
+    fn unacknowledged(&self) -> u64 {
         // In this order, because both grow.
-        let told = self.told.load(Ordering::Acquire);
-        self.handled.load(Ordering::Acquire) - told
+        let acknowledged = self.acknowledged.load(Ordering::Acquire);
+        self.handled.load(Ordering::Acquire) - acknowledged
     }
 
     pub fn window(&self) -> u32 {
@@ -292,9 +292,9 @@ impl Stream {
 
     /// Acknowledges handled requests. If `early`, only if the peer may soon wait. Returns `false` if some remain.
     pub fn acknowledge(&self, early: bool) -> bool {
-        let owed = self.owed();
-        let is_due = || !early || owed >= u64::from(self.window() / 4 * 3);
-        owed == 0 || (is_due() && !matches!(self.report(), Err(NotSent::Busy)))
+        let bytes = self.unacknowledged();
+        let is_due = || !early || bytes >= u64::from(self.window() / 4 * 3);
+        bytes == 0 || (is_due() && !matches!(self.report(), Err(NotSent::Busy)))
     }
 
     /// Ends the sending direction, and sends `end` to the peer. Afterwards no memory of the program is used. Returns
@@ -403,7 +403,7 @@ impl Sender<'_> {
                 return Err(error);
             }
         }
-        self.stream.told.store(self.handled, Ordering::Release);
+        self.stream.acknowledged.store(self.handled, Ordering::Release);
         if self.says_waited {
             self.stream.waited.store(false, Ordering::Relaxed);
         }

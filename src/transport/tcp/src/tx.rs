@@ -14,9 +14,9 @@ use dat_core::error;
 use dat_core::event::Status;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{Checked, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
-use dat_memory::copy;
-use dat_memory::records::Fatal;
-use dat_memory::wire;
+use dat_software::copy;
+use dat_software::records::Fatal;
+use dat_software::wire;
 use host::memory::Room;
 
 use crate::record::{HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};

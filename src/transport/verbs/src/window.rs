@@ -85,7 +85,7 @@ impl Under {
 
 /// Objects that a bind needs until it has completed.
 #[derive(Default)]
-pub struct Kept {
+pub struct BoundWindow {
     _device: Option<(Arc<Mw>, Arc<Anchor>)>,
     /// The old and new region.
     _regions: [Option<Arc<Mr>>; 2],
@@ -155,11 +155,11 @@ impl Windows<Verbs> for Window {
             return Err(Error::NO_MEMORY);
         }
         qp.singles.lock().room()?;
-        let (key, kept) = self.bind(&qp.raw, (wr::send(id), request.fence), target.as_ref(), waits)?;
+        let (key, bound) = self.bind(&qp.raw, (wr::send(id), request.fence), target.as_ref(), waits)?;
         if let Bound::Single(single) = &self.bound {
             // The queue is open, so the end of the connection will revoke the window.
             let mut singles = qp.singles.lock();
-            if let [Some(before), _] = &kept.shown {
+            if let [Some(before), _] = &bound.shown {
                 if before.qp == qp.number() {
                     singles.bound.remove(&before.key);
                 }
@@ -169,9 +169,9 @@ impl Windows<Verbs> for Window {
             }
         }
         if waits {
-            queue.wait_with_bind(request, kept.shown[1].clone(), kept);
+            queue.wait_with_bind(request, bound.shown[1].clone(), bound);
         } else {
-            queue.posted_bind(id, kept);
+            queue.posted_bind(id, bound);
         }
         drop(queue);
         if request.fence {
@@ -197,7 +197,7 @@ impl Window {
         request: (u64, bool),
         target: Option<&BindTarget<'_, Region>>,
         waits: bool,
-    ) -> Result<(u32, Kept)> {
+    ) -> Result<(u32, BoundWindow)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
         match &self.bound {
@@ -208,13 +208,13 @@ impl Window {
                 raw.post_bind(request, mw, range).map_err(failed)?;
                 let now = target.map(|target| target.region.mr.clone());
                 let before = std::mem::replace(&mut *region, now.clone());
-                let kept = Kept {
+                let bound = BoundWindow {
                     _device: Some((mw.clone(), anchor.clone())),
                     _regions: [before, now],
                     _under_way,
-                    ..Kept::default()
+                    ..BoundWindow::default()
                 };
-                Ok((if target.is_some() { mw.rkey } else { 0 }, kept))
+                Ok((if target.is_some() { mw.rkey } else { 0 }, bound))
             }
             Bound::Range { pd, under } => {
                 let mut under = under.lock();
@@ -222,7 +222,10 @@ impl Window {
                 let now = now.transpose().map_err(&failed)?;
                 raw.post_nothing(request).map_err(&failed)?;
                 let key = now.as_ref().map_or(0, |now| now.mr().rkey);
-                Ok((key, Kept { _under: std::mem::replace(&mut *under, now), _under_way, ..Kept::default() }))
+                Ok((
+                    key,
+                    BoundWindow { _under: std::mem::replace(&mut *under, now), _under_way, ..BoundWindow::default() },
+                ))
             }
             Bound::Single(single) => {
                 let mut shown = single.shown.lock();
@@ -235,7 +238,7 @@ impl Window {
                 posted.map_err(failed)?;
                 let key = now.as_ref().map_or(0, |now| now.key);
                 let before = std::mem::replace(&mut *shown, now.clone());
-                Ok((key, Kept { shown: [before, now], _under_way, ..Kept::default() }))
+                Ok((key, BoundWindow { shown: [before, now], _under_way, ..BoundWindow::default() }))
             }
         }
     }
@@ -302,11 +305,11 @@ impl Qp {
     /// Frees the objects of completed binds, and reports these. Called without a lock.
     pub fn finish_binds(&self) {
         loop {
-            let kept = self.sends.lock().take_completed_bind();
-            if kept.is_none() {
+            let bound = self.sends.lock().take_completed_bind();
+            if bound.is_none() {
                 return;
             }
-            drop(kept);
+            drop(bound);
             let finished = self.sends.lock().bind_freed();
             if let Some(finished) = finished {
                 self.requests_done(finished);

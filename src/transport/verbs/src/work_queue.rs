@@ -21,7 +21,7 @@ use host::memory::{self, Room};
 
 use crate::qp::{Qp, wr};
 use crate::sys::qp::{RawQp, Start};
-use crate::window::{Kept, Shown};
+use crate::window::{BoundWindow, Shown};
 
 /// Maximum time for which an idle device may reject work.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -81,7 +81,7 @@ pub struct WorkQueue {
     work: Stall,
     pub stalls: Gauge,
     /// Outstanding binds by number, with their objects; `None` while a thread frees these.
-    binds: VecDeque<(u64, Option<Kept>)>,
+    binds: VecDeque<(u64, Option<BoundWindow>)>,
     /// Last work up to which the device has completed all, if `watched`.
     reached: Option<u64>,
     /// Present on soft-iWARP.
@@ -218,7 +218,7 @@ impl WorkQueue {
     }
 
     /// Records a posted bind, which needs `kept` until it has completed.
-    pub fn posted_bind(&mut self, id: u64, kept: Kept) {
+    pub fn posted_bind(&mut self, id: u64, kept: BoundWindow) {
         self.posted += 1;
         self.binds.push_back((id, Some(kept)));
         self.watched = true;
@@ -229,7 +229,7 @@ impl WorkQueue {
     }
 
     /// Adds a bind, or an unbind without `bind`, to the backlog. [`WorkQueue::room_for_bind`] has made room.
-    pub fn wait_with_bind(&mut self, request: &Request<'_>, bind: Option<Arc<Shown>>, kept: Kept) {
+    pub fn wait_with_bind(&mut self, request: &Request<'_>, bind: Option<Arc<Shown>>, kept: BoundWindow) {
         let id = request.id;
         let (operation, start) = match bind {
             Some(_) => (None, Start::Alone),
@@ -302,7 +302,7 @@ impl WorkQueue {
 
     /// Returns the objects of the oldest bind, if the device has completed it. The caller drops them without a lock,
     /// because that can block, and then calls [`WorkQueue::bind_freed`].
-    pub fn take_completed_bind(&mut self) -> Option<Kept> {
+    pub fn take_completed_bind(&mut self) -> Option<BoundWindow> {
         if self.has_completed_bind() { self.binds.front_mut()?.1.take() } else { None }
     }
 

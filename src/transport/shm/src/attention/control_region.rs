@@ -29,7 +29,7 @@ use crate::os::barrier;
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
 use crate::os::task;
 use crate::regions::{self, PeerRegions, RegionTable};
-use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, watcher};
+use crate::sleep::{AWAKE, Notice, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
 use dat_census::socket::Socket;
 
@@ -106,7 +106,7 @@ impl ControlRegion {
     #[cold]
     pub fn fence_peers(&self) {
         // SYNC polled: the flag that ends polling is stored before; slots and positions are checked afterwards under
-        // the connection's locks. Pairs with the fence in `End::tell_peer`.
+        // the connection's locks. Pairs with the fence in `End::notify_peer`.
         fence(Ordering::SeqCst);
         if self.fences {
             barrier::everywhere();
@@ -156,11 +156,11 @@ impl ControlRegion {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread of this process that waits for published `news`; returns what [`tell`] returns.
+    /// Wakes the thread of this process that waits for published `notice`; returns what [`tell`] returns.
     #[inline]
-    pub fn wake(&self, news: News) -> bool {
+    pub fn wake(&self, notice: Notice) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
-        tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.wakeup_fd.wake())
+        tell::<AtomicU32>(notice, || self.word.load(Ordering::Acquire), alarm, || self.wakeup_fd.wake())
     }
 
     #[inline]
@@ -229,7 +229,7 @@ impl ControlRegion {
             sleepers.add_agent(&*self.word);
         }
         if is_late::<AtomicU32>(any_news) {
-            self.wake(News::Completion);
+            self.wake(Notice::Completion);
         }
     }
 
@@ -275,9 +275,9 @@ impl Peer {
 
     /// Does for the peer what [`ControlRegion::wake`] does for this process.
     #[inline]
-    pub fn wake(&self, news: News) -> bool {
+    pub fn wake(&self, notice: Notice) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
-        tell::<AtomicU32>(news, || self.word(), alarm, || self.wake_thread())
+        tell::<AtomicU32>(notice, || self.word(), alarm, || self.wake_thread())
     }
 
     pub fn fences_peers(&self) -> bool {

@@ -28,7 +28,7 @@ use host::memory::Room;
 use crate::os::timer::{Timer, now};
 use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
-use crate::sleep::News;
+use crate::sleep::Notice;
 
 /// Time without progress of the peer until polls of this process revoke short writes and reads.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
@@ -61,7 +61,7 @@ impl Last {
     /// call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
-        // SYNC owed: this thread stores the position, and after a fence loads `watched`. The progress thread clears
+        // SYNC watched: this thread stores the position, and after a fence loads `watched`. The progress thread clears
         // `watched`, and after a heavy fence loads the position in `is_over`. So that thread sees the record, or this
         // one adds the connection again.
         self.end.store(end, Ordering::Release);
@@ -85,12 +85,12 @@ impl Last {
 
     /// Returns whether the watch can end: there is no record after `seen`, or another thread has added the connection.
     fn is_over(&self, seen: u64) -> bool {
-        // SYNC owed: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
+        // SYNC watched: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
         self.end() == seen || !self.begin()
     }
 }
 
-pub struct Owed {
+pub struct PendingRecords {
     peer_segment: Arc<PeerSegment>,
     ring: Mapped,
     last: Last,
@@ -100,16 +100,16 @@ pub struct Owed {
     short: AtomicBool,
     /// Set while there are records that this process could revoke before the peer has begun to execute one.
     begun: AtomicBool,
-    /// Time at which short writes and reads are revoked, in nanoseconds since [`Owed::began`]. Before that is set, the
-    /// number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread stores without a lock, so it can revoke a
-    /// later record early.
+    /// Time at which short writes and reads are revoked, in nanoseconds since [`PendingRecords::began`]. Before that is
+    /// set, the number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread stores without a lock, so it can
+    /// revoke a later record early.
     due: AtomicU64,
     began: Instant,
 }
 
-impl Owed {
+impl PendingRecords {
     pub fn new(peer_segment: Arc<PeerSegment>, index: u32, side: u8, ring: Mapped) -> Self {
-        Owed {
+        PendingRecords {
             peer_segment,
             ring,
             last: Last::default(),
@@ -154,7 +154,7 @@ impl Owed {
         self.due.store(POLLS_BEFORE_CLOCK, Ordering::Relaxed);
     }
 
-    /// Clears the timeout; polls start it with [`Owed::is_due`].
+    /// Clears the timeout; polls start it with [`PendingRecords::is_due`].
     #[inline]
     pub fn clear_due(&self) {
         self.due.store(0, Ordering::Relaxed);
@@ -179,14 +179,14 @@ impl Owed {
 /// New connections for the progress thread to watch, and the time of its next check.
 pub struct Guard {
     /// `None` after the progress thread has ended.
-    new: Mutex<Option<Vec<Arc<Owed>>>>,
+    new: Mutex<Option<Vec<Arc<PendingRecords>>>>,
     /// Wakes the progress thread for new connections and for the next check.
     pub timer: Timer,
     /// Time of the next check. Changed before the timer.
     next: AtomicU64,
     /// Set while there may be records that this process cannot revoke. Polls then do not postpone the check.
     needs_peer: AtomicBool,
-    /// Number of connections with [`Owed::begun`]. While it is not 0, polls do not postpone the check.
+    /// Number of connections with [`PendingRecords::begun`]. While it is not 0, polls do not postpone the check.
     begun: AtomicU32,
     /// Number of executed records since a caller has read the clock.
     executed: AtomicU32,
@@ -207,21 +207,21 @@ impl Guard {
     /// Watches the record that ends at `position`. Returns `false` without memory or timer, or after the progress
     /// thread's end.
     #[inline]
-    pub fn watch(&self, owed: &Arc<Owed>, position: u64) -> bool {
-        owed.last.set(position) || self.add(owed)
+    pub fn watch(&self, pending_records: &Arc<PendingRecords>, position: u64) -> bool {
+        pending_records.last.set(position) || self.add(pending_records)
     }
 
     #[cold]
     #[inline(never)]
-    fn add(&self, owed: &Arc<Owed>) -> bool {
+    fn add(&self, pending_records: &Arc<PendingRecords>) -> bool {
         let mut new = self.new.lock();
         let Some(list) = &mut *new else { return false };
         // The thread takes the list under this lock, after the timer has expired. Time 0 would disarm the timer.
         if list.room(1).is_err() || !self.timer.set(1) {
             return false;
         }
-        if owed.last.begin() {
-            list.push(owed.clone());
+        if pending_records.last.begin() {
+            list.push(pending_records.clone());
         }
         true
     }
@@ -263,7 +263,7 @@ impl Guard {
 }
 
 struct WatchedRing {
-    owed: Arc<Owed>,
+    pending_records: Arc<PendingRecords>,
     last: u64,
     /// The peer's position at the last check, if it was before the last record's end.
     waits: Option<u64>,
@@ -272,17 +272,17 @@ struct WatchedRing {
 }
 
 impl WatchedRing {
-    fn new(owed: Arc<Owed>) -> Self {
-        WatchedRing { owed, last: 0, waits: None, woken: None, quiet: 0 }
+    fn new(pending_records: Arc<PendingRecords>) -> Self {
+        WatchedRing { pending_records, last: 0, waits: None, woken: None, quiet: 0 }
     }
 
     fn head(&self) -> u64 {
-        self.owed.ring.head().load(Ordering::Relaxed)
+        self.pending_records.ring.head().load(Ordering::Relaxed)
     }
 
     /// Returns whether the peer executes a record after `head`, or advances from `head` before `end`.
     fn gets_on(&self, head: u64, end: Instant) -> bool {
-        while !self.owed.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
+        while !self.pending_records.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
             if Instant::now() >= end {
                 return false;
             }
@@ -293,7 +293,7 @@ impl WatchedRing {
 
     /// Checks the peer until `end`. Returns the interval until the next check.
     fn look(&mut self, end: Instant) -> Duration {
-        let last = self.owed.last.end();
+        let last = self.pending_records.last.end();
         let head = self.head();
         self.quiet = if last == self.last { self.quiet + 1 } else { 0 };
         self.last = last;
@@ -301,7 +301,7 @@ impl WatchedRing {
             self.waits = None;
             return CHECK_INTERVAL;
         }
-        let short = self.owed.is_short();
+        let short = self.pending_records.is_short();
         if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
             if !short {
@@ -313,13 +313,17 @@ impl WatchedRing {
         }
         if short {
             // Schedules a poll of this process, which revokes late records and copies their bytes itself.
-            self.owed.set_overdue();
-            self.owed.peer_segment.mark(self.owed.side, self.owed.index, News::Record);
-            self.owed.peer_segment.control.wakeup_fd.wake();
+            self.pending_records.set_overdue();
+            self.pending_records.peer_segment.mark(
+                self.pending_records.side,
+                self.pending_records.index,
+                Notice::Record,
+            );
+            self.pending_records.peer_segment.control.wakeup_fd.wake();
         } else if self.woken != Some(head) {
             // Wakes the peer only once per position, because a record can wait for a receive.
             self.woken = Some(head);
-            if let Some(peer) = self.owed.peer_segment.peer() {
+            if let Some(peer) = self.pending_records.peer_segment.peer() {
                 peer.wake_thread();
             }
         }
@@ -378,7 +382,7 @@ impl Watched {
         guard.needs_peer.swap(false, Ordering::SeqCst);
         let end = Instant::now() + PROGRESS_TIMEOUT;
         let pause = self.entries.iter_mut().map(|entry| entry.look(end)).min().unwrap_or(CHECK_INTERVAL);
-        if self.entries.iter().any(|entry| entry.waits.is_some() && !entry.owed.is_short()) {
+        if self.entries.iter().any(|entry| entry.waits.is_some() && !entry.pending_records.is_short()) {
             guard.set_needs_peer();
         }
         self.no_timer = !guard.check_at(now + pause.as_nanos() as u64);
@@ -390,10 +394,10 @@ impl Watched {
     fn forget(&mut self) {
         let quiet = |entry: &WatchedRing| entry.quiet >= MAX_QUIET_CHECKS;
         for entry in self.entries.iter().filter(|entry| quiet(entry)) {
-            entry.owed.last.forget();
+            entry.pending_records.last.forget();
         }
         asymmetric::heavy();
-        self.entries.retain(|entry| !quiet(entry) || !entry.owed.last.is_over(entry.last));
+        self.entries.retain(|entry| !quiet(entry) || !entry.pending_records.last.is_over(entry.last));
     }
 
     pub fn end(&mut self, guard: &Guard) {

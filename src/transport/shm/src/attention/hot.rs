@@ -100,7 +100,7 @@ impl Hot {
         }
         if self.until_retry > 0 {
             self.until_retry -= 1;
-        } else if conn.warm() {
+        } else if conn.note_ready() {
             self.add(conn, may);
         }
     }

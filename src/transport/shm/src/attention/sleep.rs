@@ -41,7 +41,7 @@ const STEP: u32 = 2;
 pub const RUNG: u32 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum Notice {
     Record,
     Completion,
 }
@@ -67,11 +67,11 @@ pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
 }
 
 #[inline]
-pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
+pub fn whom<W: Word<Value = u32>>(notice: Notice, load: impl FnOnce() -> u32) -> Wake {
     let word = load_behind::<W>(load);
     match watcher(word) {
         AWAKE | BUSY => Wake::Nobody,
-        _ if news == News::Completion && word & QUIET != 0 => Wake::Nobody,
+        _ if notice == Notice::Completion && word & QUIET != 0 => Wake::Nobody,
         THREAD | SHARED => Wake::Thread,
         sleep => Wake::Leader(sleep),
     }
@@ -109,16 +109,16 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes the thread that waits for published `news`, if any: `alarm` ends a leader's sleep, `wakeup_fd` wakes the
+/// Wakes the thread that waits for published `notice`, if any: `alarm` ends a leader's sleep, `wakeup_fd` wakes the
 /// progress thread. Returns `false` if there is none, or if this process has already ended the leader's sleep.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
-    news: News,
+    notice: Notice,
     load: impl Fn() -> u32,
     alarm: impl FnOnce(u32) -> Rung,
     wakeup_fd: impl FnOnce(),
 ) -> bool {
-    match whom::<W>(news, &load) {
+    match whom::<W>(notice, &load) {
         Wake::Nobody => false,
         Wake::Thread => {
             wakeup_fd();

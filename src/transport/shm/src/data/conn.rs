@@ -26,10 +26,10 @@ use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone};
-use dat_memory::datagrams::Receiver;
-use dat_memory::qp::{Phase, QpBase};
-use dat_memory::records::Fatal;
-use dat_memory::rnr_line::RnrWaiter;
+use dat_software::datagrams::Receiver;
+use dat_software::qp::{Phase, QpBase};
+use dat_software::records::Fatal;
+use dat_software::rnr_line::RnrWaiter;
 use host::cold_path;
 use host::lock::Mutex;
 use host::memory;
@@ -42,7 +42,7 @@ use crate::pending::Pending;
 use crate::process_context::Command;
 use crate::record::Acknowledge;
 use crate::rx::{Advance, Rx, RxReport, Stop};
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 mod deliver;
@@ -51,7 +51,7 @@ mod deliver;
 const DRAIN_TURNS: u32 = 64;
 
 /// Number of polls that find the ready bit until callers poll the connection.
-const WARM: u32 = 4;
+const ACTIVE_POLLS: u32 = 4;
 
 const HOT: u32 = u32::MAX;
 
@@ -86,8 +86,8 @@ pub struct Conn {
     pub info: EndInfo,
     attachment: OnceCell<Attachment>,
     rx: Mutex<Rx>,
-    /// Number of polls that found the ready bit, up to [`WARM`]; [`HOT`] while the connection is polled.
-    heat: AtomicU32,
+    /// Number of polls that found the ready bit, up to [`ACTIVE_POLLS`]; [`HOT`] while the connection is polled.
+    activity: AtomicU32,
 }
 
 impl RnrWaiter for Conn {
@@ -112,7 +112,7 @@ impl Conn {
             info,
             attachment: OnceCell::new(),
             rx: Mutex::new(Rx::default()),
-            heat: AtomicU32::new(0),
+            activity: AtomicU32::new(0),
         })?)
     }
 
@@ -122,14 +122,14 @@ impl Conn {
     }
 
     /// Counts a poll that found the ready bit. Returns whether to poll the connection now.
-    pub fn warm(&self) -> bool {
-        let heat = (self.heat.load(Ordering::Relaxed) + 1).min(WARM);
-        self.heat.store(heat, Ordering::Relaxed);
-        heat == WARM
+    pub fn note_ready(&self) -> bool {
+        let activity = (self.activity.load(Ordering::Relaxed) + 1).min(ACTIVE_POLLS);
+        self.activity.store(activity, Ordering::Relaxed);
+        activity == ACTIVE_POLLS
     }
 
     pub fn is_hot(&self) -> bool {
-        self.heat.load(Ordering::Relaxed) == HOT
+        self.activity.load(Ordering::Relaxed) == HOT
     }
 
     /// Sets the ready bit if there is pending work. The peer must already see that this process does not poll.
@@ -143,10 +143,10 @@ impl Conn {
         // the notes.
         let rx = self.rx.lock();
         let Some(tx) = self.base.sink.try_lock_tx() else { return };
-        let news = end.has_news();
+        let has_events = end.has_events();
         drop(tx);
         drop(rx);
-        if news {
+        if has_events {
             end.repoll();
         }
     }
@@ -154,10 +154,10 @@ impl Conn {
     /// Notifies the peer that this process polls the connection. Returns `false` if the connection is not up.
     pub fn begin_polling(&self) -> bool {
         // A thread that closes the connection under the lock on `rx` either sees HOT or makes this call fail.
-        self.heat.store(HOT, Ordering::Relaxed);
+        self.activity.store(HOT, Ordering::Relaxed);
         let begun = self.base.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
-            self.heat.store(WARM, Ordering::Relaxed);
+            self.activity.store(ACTIVE_POLLS, Ordering::Relaxed);
         }
         begun
     }
@@ -165,7 +165,7 @@ impl Conn {
     /// Notifies the peer that this process no longer polls. The caller must then call
     /// [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
     pub fn end_polling(&self) {
-        self.heat.store(0, Ordering::Relaxed);
+        self.activity.store(0, Ordering::Relaxed);
         if let Some(end) = self.end() {
             end.set_polled(false);
         }
@@ -222,9 +222,9 @@ impl Conn {
                 acknowledge(end, small.flags());
                 Some(small.credit())
             }
-            Err((stop, told)) => {
+            Err((stop, report)) => {
                 cold_path();
-                self.take_more(end, stop, told)
+                self.take_more(end, stop, report)
             }
         };
         let open = credit.is_some_and(|credit| end.is_news(credit)) || end.needs_poll();
@@ -232,18 +232,18 @@ impl Conn {
     }
 
     #[inline(never)]
-    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: RxReport) -> Option<u64> {
-        acknowledge(end, told.flags);
+    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, report: RxReport) -> Option<u64> {
+        acknowledge(end, report.flags);
         match stop {
             Stop::Nothing => {}
             Stop::More => end.repoll(),
-            Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit),
+            Stop::Other => return self.progress_rx(Advance::Batch).1.or(report.credit),
             Stop::Failed => {
                 let recv = self.rx.lock().failed();
                 self.refuse(end, Fatal { recv, request: None, peer: Some(Status::RemoteResponder) }, false);
             }
         }
-        told.credit
+        report.credit
     }
 
     /// Fails the connection; if because of the peer's last request, after the responses to earlier ones.
@@ -438,7 +438,7 @@ fn acknowledge(end: &End, flags: u8) {
     // notification follows the check, and all that the producer noted under its lock.
     match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
-        Acknowledge::Completion => end.tell_peer(News::Completion),
-        Acknowledge::Needed => end.tell_peer(News::Record),
+        Acknowledge::Completion => end.notify_peer(Notice::Completion),
+        Acknowledge::Needed => end.notify_peer(Notice::Record),
     }
 }

@@ -1,20 +1,20 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
-//! Copies between processes hold counted references ([`dat_memory::regions`]), which delay only a free of their region.
-//! Transfers between processes consist of separately checked [`Slice`]s.
+//! Copies between processes hold counted references ([`dat_software::regions`]), which delay only a free of their
+//! region. Transfers between processes consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! A transfer's last word ([`dat_memory::copy`]) becomes visible last and atomically. In this process, it is copied to
-//! a temporary first and stored last.
+//! A transfer's last word ([`dat_software::copy`]) becomes visible last and atomically. In this process, it is copied
+//! to a temporary first and stored last.
 //!
 //! In the peer, the kernel copies a word of one byte, or of eight on x86-64 and aarch64, as a separate piece,
 //! atomically on most CPUs. On CPUs with `fsrm`, Linux 6.4 and newer use `rep movsb`: its last byte becomes visible
 //! last, but other bytes of the word may precede it.
 //!
-//! The kernel may copy other words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the ring
-//! completely, and is not revoked; of a longer write, only the last word does. Until the peer has consumed it, later
-//! writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a peer whose program
-//! only spins on memory.
+//! The kernel may copy other last words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the
+//! ring completely, and is not revoked; of a longer write, only the last word does. Until the peer has consumed it,
+//! later writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a peer whose
+//! program only spins on memory.
 //!
 //! # When the kernel refuses
 //! Seccomp filters or lost privileges can make the kernel refuse copies at any time; any error except a bad address is
@@ -26,10 +26,10 @@
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
-use dat_memory::copy::{List, acquire_all, gather_last, sources, store_lists, target, targets};
-pub use dat_memory::copy::{Slice, gather, scatter, scatter_one, source, store};
-use dat_memory::regions::{AccessContext, RegionRef};
-use dat_memory::user::{self, LastWord, Source, Target, copy, copy_tail_last, tail_len, take_last_word};
+use dat_software::copy::{List, acquire_all, gather_last, sources, store_lists, target, targets};
+pub use dat_software::copy::{Slice, gather, scatter, scatter_one, source, store};
+use dat_software::regions::{AccessContext, RegionRef};
+use dat_software::user::{self, LastWord, Source, Target, copy, copy_tail_last, tail_len, take_last_word};
 
 use crate::control_region::Peer;
 use crate::offer::Part;

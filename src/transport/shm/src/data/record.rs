@@ -6,7 +6,7 @@
 //! * Records that fill the ring beyond a quarter, and an empty record before requests or the program wait, request it
 //!   with [`Acknowledge::Needed`], which wakes any sleeping process.
 
-pub use dat_memory::wire::{
+pub use dat_software::wire::{
     ATOMIC, NUMBER, TARGET, WORD, atomic, read_atomic, read_number, read_target, target, target_words,
 };
 

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use dat_core::event::Status;
 use dat_core::transport::{Checked, RemoteSegment, RequestId};
-use dat_memory::records::Fatal;
-use dat_memory::user::Source;
+use dat_software::records::Fatal;
+use dat_software::user::Source;
 
 use crate::budget::Budget;
 use crate::copy;
 use crate::peer_segment::End;
 use crate::record::{self, ANSWER_MAX, Acknowledge, Header, WORD, kind};
 use crate::ring::Producer;
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::tx_ring::{Put, TxRing};
 
 const MAX_READS: usize = 256;
@@ -33,7 +33,7 @@ pub struct Wanted {
 #[derive(Default)]
 pub struct Responses {
     tx_ring: TxRing,
-    owed: VecDeque<PendingResponse>,
+    pending_records: VecDeque<PendingResponse>,
     /// The failure because of the peer's last request, which follows all pending responses.
     refusal: Option<Fatal>,
     message: Option<Wanted>,
@@ -46,16 +46,16 @@ impl Responses {
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
+        self.pending_records.is_empty() && self.refusal.is_none() && self.message.is_none()
     }
 
     /// Returns whether there is room for one more response.
     pub fn has_room(&mut self) -> bool {
-        self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
+        self.pending_records.len() < MAX_READS && self.pending_records.try_reserve(1).is_ok()
     }
 
-    pub fn owe(&mut self, owed: PendingResponse) {
-        self.owed.push_back(owed);
+    pub fn owe(&mut self, pending_records: PendingResponse) {
+        self.pending_records.push_back(pending_records);
     }
 
     /// Refuses the peer's last request. Needs no room.
@@ -98,12 +98,12 @@ impl Responses {
     }
 
     pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Fatal> {
-        let (mut message, mut owed) = (false, false);
+        let (mut message, mut pending_records) = (false, false);
         let mut failed = None;
         while failed.is_none() {
             let (went, put) = match self.message {
                 Some(_) => (&mut message, self.put_message(end, budget)),
-                None => (&mut owed, self.put_owed(end, budget)),
+                None => (&mut pending_records, self.put_owed(end, budget)),
             };
             match put {
                 Ok(true) => *went = true,
@@ -114,8 +114,8 @@ impl Responses {
         // A polling peer checks for responses only while it has reads in flight.
         if message {
             end.tell_always();
-        } else if owed {
-            end.tell_peer(News::Record);
+        } else if pending_records {
+            end.notify_peer(Notice::Record);
         }
         failed
     }
@@ -150,7 +150,7 @@ impl Responses {
 
     /// Sends the next pending response, or its next piece. Returns `false` if there is none, or no room or budget.
     fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Fatal> {
-        let (len, offset) = match self.owed.front() {
+        let (len, offset) = match self.pending_records.front() {
             None => return self.refusal.map_or(Ok(false), Err),
             Some(PendingResponse::Bytes { target, offset }) => (target.len, *offset),
             Some(PendingResponse::Value(_)) => (WORD, 0),
@@ -160,8 +160,8 @@ impl Responses {
             return Ok(false);
         }
         let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: len };
-        let owed = &self.owed;
-        let put = self.tx_ring.put(end.taken(), header, take as usize, |room| match owed.front() {
+        let pending_records = &self.pending_records;
+        let put = self.tx_ring.put(end.taken(), header, take as usize, |room| match pending_records.front() {
             Some(PendingResponse::Bytes { target, .. }) => copy::read_for_peer(end, target, offset, take, |bytes| {
                 room.write(bytes);
             }),
@@ -172,9 +172,9 @@ impl Responses {
             Put::NoRoom => Ok(false),
             Put::Failed(_) => Err(Fatal::of_peer(Status::RemoteAccess)),
             Put::At(_) => {
-                match self.owed.front_mut() {
+                match self.pending_records.front_mut() {
                     Some(PendingResponse::Bytes { offset, .. }) if *offset + take < len => *offset += take,
-                    _ => drop(self.owed.pop_front()),
+                    _ => drop(self.pending_records.pop_front()),
                 }
                 Ok(true)
             }

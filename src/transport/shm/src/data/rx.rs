@@ -13,10 +13,10 @@ use arrayvec::ArrayVec;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{MAX_SEGMENTS, Placement, RecvDone, RemoteSegment, Segment};
 use dat_core::{CheckedSegment, Writable};
-use dat_memory::datagrams::DatagramReceiver;
-use dat_memory::records::{Executed, Fatal, Halt, Incoming, violation};
-use dat_memory::regions::checked_target;
-use dat_memory::user::{LastWord, Target, copy_tail_last};
+use dat_software::datagrams::DatagramReceiver;
+use dat_software::records::{Executed, Fatal, Halt, Incoming, violation};
+use dat_software::regions::checked_target;
+use dat_software::user::{LastWord, Target, copy_tail_last};
 use host::cold_path;
 use host::epoch::{EpochGuard, Memory};
 
@@ -304,12 +304,12 @@ fn small_messages(
     failed: &mut Option<RecvDone>,
     small: Small,
 ) -> (Stop, RxReport) {
-    let mut told = RxReport::default();
-    told.add(small.flags(), small.credit());
+    let mut report = RxReport::default();
+    report.add(small.flags(), small.credit());
     let mut stop = None;
     for _ in 1..BATCH {
         match small_message(ring, end, conn, section, failed) {
-            Ok(small) => told.add(small.flags(), small.credit()),
+            Ok(small) => report.add(small.flags(), small.credit()),
             Err(found) => {
                 stop = Some(found);
                 break;
@@ -317,7 +317,7 @@ fn small_messages(
         }
     }
     end.set_taken(false, ring.release());
-    (stop.unwrap_or(if ring.has_record() { Stop::More } else { Stop::Nothing }), told)
+    (stop.unwrap_or(if ring.has_record() { Stop::More } else { Stop::Nothing }), report)
 }
 
 impl Turn<'_> {

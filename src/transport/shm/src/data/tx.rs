@@ -41,8 +41,8 @@ use dat_core::transport::{
     Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Operation, QpSizes, Request, RequestId, Segment, SeqNo,
     ShortSend,
 };
-use dat_memory::records::Fatal;
-use dat_memory::regions::checked_source;
+use dat_software::records::Fatal;
+use dat_software::regions::checked_source;
 use host::memory::Room;
 
 use crate::budget::Budget;
@@ -51,7 +51,7 @@ use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
 use crate::responses::Responses;
 use crate::ring::{Corrupt, Producer, Reservation};
 use crate::route::Route;
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::tx_ring::{Asked, Put, TxRing};
 
 mod extended;
@@ -202,7 +202,7 @@ impl Tx {
         let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: segment.len };
         let position = self.tx_ring.put_small(end, header, [], checked_source(segment))?;
         self.note_wanted(end, position);
-        end.tell_peer(News::Record);
+        end.notify_peer(Notice::Record);
         Some(SeqNo(position + self.entries))
     }
 
@@ -224,7 +224,7 @@ impl Tx {
     #[inline(always)]
     fn try_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<Handed> {
         let position = self.put_message(end, solicited, request)?;
-        end.tell_peer(News::Record);
+        end.notify_peer(Notice::Record);
         Some(Handed::under_way(SeqNo(position + self.entries)))
     }
 
@@ -351,7 +351,7 @@ impl Tx {
             Asked::Now(position) => {
                 self.shorts.on_empty_record(tail, position);
                 end.want(position);
-                end.tell_peer(News::Record);
+                end.notify_peer(Notice::Record);
                 true
             }
             Asked::Consumed => false,
@@ -519,8 +519,8 @@ impl Tx {
             if let Some(end) = end {
                 let reached = self.tx_ring.consumed();
                 self.harvest(end, reached, &mut report);
-                end.owed.set_short(false);
-                end.owed.set_begun(false);
+                end.pending_records.set_short(false);
+                end.pending_records.set_begun(false);
             }
             self.queued.clear();
             self.note_stall();

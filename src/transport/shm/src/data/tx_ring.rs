@@ -11,7 +11,7 @@
 //! 8 ms for the peer's progress thread.
 
 use dat_core::event::Status;
-use dat_memory::user::Source;
+use dat_software::user::Source;
 
 use crate::peer_segment::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};

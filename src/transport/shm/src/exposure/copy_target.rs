@@ -33,7 +33,7 @@ struct Sleeper {
 #[derive(Default)]
 struct Note {
     state: Mutex<DoorState>,
-    news: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -177,13 +177,13 @@ impl Sleeper {
 impl Note {
     fn set(&self, change: impl FnOnce(&mut DoorState)) {
         change(&mut self.state.lock());
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 
     fn wait(&self, until: impl Fn(&DoorState) -> bool) {
         let mut state = self.state.lock();
         while !until(&state) {
-            self.news.wait(&mut state);
+            self.changed.wait(&mut state);
         }
     }
 }

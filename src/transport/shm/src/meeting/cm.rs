@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo};
-use dat_memory::qp::Phase;
-use dat_memory::regions::AccessContext;
+use dat_software::qp::Phase;
+use dat_software::regions::AccessContext;
 use host::memory;
 
 use crate::conn::{Conn, Report};

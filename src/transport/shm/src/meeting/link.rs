@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use dat_memory::regions::AccessContext;
+use dat_software::regions::AccessContext;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
 use rustix::io::Errno;

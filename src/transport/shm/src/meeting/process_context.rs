@@ -10,7 +10,7 @@ use dat_census::{Census, copies};
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
-use dat_memory::objects::Owner;
+use dat_software::objects::Owner;
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 use host::thread::Thread;
@@ -172,7 +172,7 @@ impl ProcessContext {
         };
         let claim = claim.map_err(|error| {
             if error.kind() != io::ErrorKind::AddrInUse {
-                reachable.directory.lament(&error);
+                reachable.directory.log_failure(&error);
             }
             Error::of_listen(&error, qualifier)
         })?;

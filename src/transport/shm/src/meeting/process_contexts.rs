@@ -65,7 +65,7 @@ impl ProcessContexts {
         }
         let path = directory.path().to_owned();
         contexts.room(1)?;
-        let listening = directory.listen().inspect_err(|error| directory.lament(error));
+        let listening = directory.listen().inspect_err(|error| directory.log_failure(error));
         let reachable = listening.map_err(|error| Error::lacking(&error))?;
         let context = ProcessContext::new(&reachable).map_err(device)?;
         *context.thread.lock() = Some(thread::start(&context, reachable).map_err(device)?);

@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
-use dat_memory::qp::Phase;
+use dat_software::qp::Phase;
 use host::epoch::{EpochGuard, Memory};
 use host::memory;
 use host::poll::{Epoll, Events, Ready};

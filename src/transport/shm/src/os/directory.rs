@@ -115,7 +115,7 @@ impl Directory {
         let system = |error: Errno| match error {
             // The log topic depends on the code.
             Errno::MFILE | Errno::NFILE => error.into(),
-            _ => refuse(error.kind(), &format_args!("{error}{}", mend(error.kind()))),
+            _ => refuse(error.kind(), &format_args!("{error}{}", remedy(error.kind()))),
         };
         unless(mkdirat(CWD, &path, Mode::RWXU), &[Errno::EXIST]).map_err(system)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -153,8 +153,8 @@ impl Directory {
     }
 
     /// Logs why the directory cannot be written, with advice.
-    pub fn lament(&self, error: &io::Error) {
-        let text = format!("{}: {error}{}", self.path.display(), mend(error.kind()));
+    pub fn log_failure(&self, error: &io::Error) {
+        let text = format!("{}: {error}{}", self.path.display(), remedy(error.kind()));
         Topic::RendezvousDirectory.error(error, text).log("shm");
     }
 
@@ -329,7 +329,7 @@ impl Directory {
 }
 
 /// Returns advice to append to an error's text.
-fn mend(kind: io::ErrorKind) -> &'static str {
+fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             ": make room (df, df -i and quota show what is full), or have dat.conf name another directory"

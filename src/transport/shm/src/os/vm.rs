@@ -14,7 +14,7 @@ use std::ptr;
 use arrayvec::ArrayVec;
 use dat_census::copies;
 use dat_core::transport::MAX_SEGMENTS;
-use dat_memory::user::{Source, Target};
+use dat_software::user::{Source, Target};
 use rustix::process::{PTracer, set_ptracer};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");

@@ -1,18 +1,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
-use dat_memory::regions::AccessContext;
+use dat_software::regions::AccessContext;
 use host::memory;
 
 use super::replies::Replies;
 use super::{CLOSED, POLLED, PeerSegment};
 use crate::claim::Claim;
 use crate::control_region::{ControlRegion, Peer};
-use crate::guard::Owed;
+use crate::guard::PendingRecords;
 use crate::offer::Offer;
 use crate::regions::RegionTable;
 use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::transfers::{self, Entered, EnteredLocal};
 
 pub struct End {
@@ -37,7 +37,7 @@ pub struct End {
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
-    pub owed: Arc<Owed>,
+    pub pending_records: Arc<PendingRecords>,
 }
 
 const FINISHED: i64 = -1;
@@ -51,7 +51,7 @@ pub enum Busy {
     Asking = 4,
     /// Rendezvous messages are in flight; the peer may offer parts.
     Announced = 8,
-    /// Short writes or reads are in flight, and are revoked when [`Owed::is_due`].
+    /// Short writes or reads are in flight, and are revoked when [`PendingRecords::is_due`].
     Short = 16,
     /// Reads or atomic operations are in flight.
     Reading = 32,
@@ -68,7 +68,8 @@ impl End {
     ) -> Option<End> {
         let [requests, _] = peer_segment.areas(index, side)?;
         let [peer, responses] = peer_segment.areas(index, 1 - side)?;
-        let owed = memory::arc(Owed::new(peer_segment.clone(), index, side, requests.clone())).ok()?;
+        let pending_records =
+            memory::arc(PendingRecords::new(peer_segment.clone(), index, side, requests.clone())).ok()?;
         Some(End {
             peer_segment,
             index,
@@ -84,7 +85,7 @@ impl End {
             replies: Replies::default(),
             polled: AtomicBool::new(false),
             wakeups: AtomicU64::new(0),
-            owed,
+            pending_records,
         })
     }
 
@@ -151,7 +152,7 @@ impl End {
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
             || self.is_answered()
-            || (state & Busy::Short as u32 != 0 && self.owed.is_due())
+            || (state & Busy::Short as u32 != 0 && self.pending_records.is_due())
     }
 
     #[inline]
@@ -203,7 +204,7 @@ impl End {
     #[inline]
     pub fn finish_soon(&self) {
         self.known.store(FINISHED, Ordering::Relaxed);
-        // SYNC polled: the store precedes this check, as in `tell_peer`, with this process as the peer.
+        // SYNC polled: the store precedes this check, as in `notify_peer`, with this process as the peer.
         self.fence_for_polling();
         self.go_on();
     }
@@ -218,9 +219,13 @@ impl End {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
-    pub fn has_news(&self) -> bool {
+    pub fn has_events(&self) -> bool {
         // Records that are about to be revoked keep the thread awake.
-        self.has_moved(false) || self.has_requests() || self.has_answers() || self.is_busy() || self.owed.is_short()
+        self.has_moved(false)
+            || self.has_requests()
+            || self.has_answers()
+            || self.is_busy()
+            || self.pending_records.is_short()
     }
 
     /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling
@@ -252,11 +257,11 @@ impl End {
     }
 
     #[inline(always)]
-    pub fn tell_peer(&self, news: News) {
+    pub fn notify_peer(&self, notice: Notice) {
         // SYNC polled: the record, position or response is stored before. Either this side sees that the peer does not
         // poll, or the side that stops polling sees the data.
         self.fence_for_polling();
-        if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, news) {
+        if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, notice) {
             self.count_wakeup();
         }
     }
@@ -271,9 +276,9 @@ impl End {
         }
     }
 
-    /// Does what [`End::tell_peer`] does, also for a peer that polls the connection.
+    /// Does what [`End::notify_peer`] does, also for a peer that polls the connection.
     pub fn tell_always(&self) {
-        if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
+        if self.peer_segment.mark(1 - self.side, self.index, Notice::Record) {
             self.count_wakeup();
         }
     }
@@ -289,7 +294,7 @@ impl End {
 
     #[inline]
     pub fn repoll(&self) {
-        let _ = self.peer_segment.mark(self.side, self.index, News::Record);
+        let _ = self.peer_segment.mark(self.side, self.index, Notice::Record);
     }
 
     /// Schedules a poll in the next round, without waking a thread.
@@ -326,7 +331,7 @@ impl End {
     /// memory: see [`guard`](crate::guard).
     #[inline]
     pub fn watch(&self, position: u64) {
-        if !self.control().guard.watch(&self.owed, position) {
+        if !self.control().guard.watch(&self.pending_records, position) {
             if let Some(peer) = self.peer_segment.peer() {
                 peer.wake_thread();
             }

@@ -3,7 +3,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::Rights;
-use dat_memory::regions::{AccessContext, ROW_SIZE, RemoteFault, Users, split_key, within};
+use dat_software::regions::{AccessContext, ROW_SIZE, RemoteFault, Users, split_key, within};
 
 use super::{FIRST, RowView, TABLE_SIZE};
 use crate::os::memory::{Access, SharedMemory};

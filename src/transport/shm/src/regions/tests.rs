@@ -3,7 +3,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dat_core::Rights;
-use dat_memory::regions::{AccessContext, NewRow, RemoteFault, Users, split_key};
+use dat_software::regions::{AccessContext, NewRow, RemoteFault, Users, split_key};
 
 use super::*;
 

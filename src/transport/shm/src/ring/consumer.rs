@@ -1,6 +1,6 @@
 use std::sync::atomic::Ordering;
 
-use dat_memory::user::{Source, Target};
+use dat_software::user::{Source, Target};
 use host::cold_path;
 
 use super::cursor::{RingCursor, is_there};

@@ -1,6 +1,6 @@
 use std::sync::atomic::Ordering;
 
-use dat_memory::user::Source;
+use dat_software::user::Source;
 
 use super::cursor::lap_at;
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};

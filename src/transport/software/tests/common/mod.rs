@@ -18,9 +18,9 @@ use dat_core::transport::{
     Path, Poll, QpInit, Recv, RecvDone, Rejection, RemoteSegment, Request, RequestId, SeqNo, ShortSend, Taken,
     Transport, Unsupported, Wakeup, ZoneId,
 };
-use dat_memory::copy::{self, Slice};
-use dat_memory::objects::{self, Owner, Region, Zone};
-use dat_memory::regions::{AccessContext, ROWS, RegionTable};
+use dat_software::copy::{self, Slice};
+use dat_software::objects::{self, Owner, Region, Zone};
+use dat_software::regions::{AccessContext, ROWS, RegionTable};
 use host::lock::Mutex;
 
 pub struct Plain(Arc<World>);

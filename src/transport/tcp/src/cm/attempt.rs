@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
-use dat_memory::qp::Phase;
+use dat_software::qp::Phase;
 
 use super::{Greeting, Half};
 use crate::conn::{After, Conn};

@@ -1,4 +1,4 @@
-use dat_memory::user::{self, Target};
+use dat_software::user::{self, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

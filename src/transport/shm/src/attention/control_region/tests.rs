@@ -48,7 +48,7 @@ fn data_rings_alarm_of_leader() {
     for _ in 0..1000 {
         let sleep = control.arm(false, || false, || true);
         assert_eq!(sleep, Some(word()));
-        control.wake(News::Record);
+        control.wake(Notice::Record);
         assert_ne!(sleep, Some(word()));
         control.disarm(sleep, false, || false);
         let late = control.arm(false, || true, || true);
@@ -72,7 +72,7 @@ fn thread_watches_for_two_waits() {
         assert_eq!(control.arm(false, || late, || look(free)), None, "there are two");
         assert_eq!(looked.load(Ordering::Relaxed), late, "what came before is handled");
         assert_eq!(rings(), late && !free, "the thread handles it where another one is at it");
-        assert!(control.wake(News::Record) && rings());
+        assert!(control.wake(Notice::Record) && rings());
         control.disarm(None, false, || false);
     }
     control.disarm(first, false, || true);
@@ -83,8 +83,8 @@ fn thread_watches_for_two_waits() {
 fn peers_wake_thread_until_callers_poll() {
     let control = control();
     assert!(!control.is_awake());
-    assert!(control.wake(News::Record));
+    assert!(control.wake(Notice::Record));
     control.thread_awake();
     assert!(control.is_awake());
-    assert!(!control.wake(News::Record));
+    assert!(!control.wake(Notice::Record));
 }

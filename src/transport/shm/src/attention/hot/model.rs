@@ -79,7 +79,7 @@ impl Model {
         }
     }
 
-    fn cool(&self) {
+    fn stop_polling(&self) {
         self.polled.store(false, SeqCst);
         fence(SeqCst);
         let mut requests = self.requests.try_lock();
@@ -89,15 +89,15 @@ impl Model {
             requests = self.requests.try_lock();
         }
         let Ok(requests) = requests else { return };
-        let news = self.has_news();
+        let has_events = self.has_events();
         drop(requests);
         self.run_deferred_poll();
-        if news {
+        if has_events {
             self.bit.store(true, SeqCst);
         }
     }
 
-    fn has_news(&self) -> bool {
+    fn has_events(&self) -> bool {
         let known = self.known.load(Relaxed);
         self.wanted.load(Relaxed) > known && (known == FINISHED || self.head.load(Relaxed) != known)
     }
@@ -113,10 +113,10 @@ fn finds_response_if_polling_ends_during_post() {
     loom::model(|| {
         let model = Model::polled();
         let (post, peer) = (beside(&model, Model::post), beside(&model, Model::consume));
-        model.cool();
+        model.stop_polling();
         post.join().expect("no panic");
         peer.join().expect("no panic");
-        // If the peer consumed the record after the check in `cool`, it has set the bit.
+        // If the peer consumed the record after the check in `stop_polling`, it has set the bit.
         if model.head.load(SeqCst) == 1 {
             assert!(model.bit.load(SeqCst), "the request is complete, and nobody looks");
         }
@@ -129,7 +129,7 @@ fn finds_response_if_polling_ends_during_call() {
         let model = Model::polled();
         model.post();
         let (query, peer) = (beside(&model, Model::query), beside(&model, Model::consume));
-        model.cool();
+        model.stop_polling();
         query.join().expect("no panic");
         peer.join().expect("no panic");
         if model.head.load(SeqCst) == 1 {
@@ -143,7 +143,7 @@ fn finds_done_transfer_if_polling_ends() {
     loom::model(|| {
         let model = Model::polled();
         let post = beside(&model, Model::post_done);
-        model.cool();
+        model.stop_polling();
         post.join().expect("no panic");
         assert!(model.bit.load(SeqCst), "the transfer is done, and nobody looks");
     });

@@ -40,9 +40,9 @@ impl Model {
         f(&mut self.sleepers.lock().expect("no panic"))
     }
 
-    fn wake(&self, news: News, process: usize) {
+    fn wake(&self, notice: Notice, process: usize) {
         let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
-        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
+        tell::<ModelU32>(notice, || self.published.load(Ordering::Acquire), ring, || self.ring());
     }
 
     fn ring(&self) {
@@ -50,9 +50,9 @@ impl Model {
         self.wakeup_fd.swap(true, Ordering::SeqCst);
     }
 
-    fn tell(&self, index: u32, news: News) {
+    fn tell(&self, index: u32, notice: Notice) {
         ready::set(&self.summary, &self.words, index);
-        self.wake(news, 0);
+        self.wake(notice, 0);
     }
 
     fn any_ready(&self) -> bool {
@@ -73,7 +73,7 @@ impl Model {
     fn expect_agent(&self) {
         self.sleepers(|sleepers| sleepers.add_agent(&self.published));
         if is_late::<ModelU32>(|| self.any_ready()) {
-            self.wake(News::Completion, 1);
+            self.wake(Notice::Completion, 1);
         }
     }
 
@@ -147,8 +147,8 @@ fn beside(model: &Arc<Model>, what: impl FnOnce(&Model) + Send + 'static) -> thr
 #[test]
 fn record_wakes_leader_despite_completions() {
     check(|model| {
-        let completion = beside(&model, |model| model.tell(0, News::Completion));
-        let record = beside(&model, |model| model.tell(1, News::Record));
+        let completion = beside(&model, |model| model.tell(0, Notice::Completion));
+        let record = beside(&model, |model| model.tell(1, Notice::Record));
         let sleep = model.arm(false);
         assert!(sleep.is_some());
         completion.join().expect("no panic");
@@ -163,7 +163,7 @@ fn completion_may_leave_other_sleep() {
     let slept = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = slept.clone();
     check(move |model| {
-        let completion = beside(&model, |model| model.tell(0, News::Completion));
+        let completion = beside(&model, |model| model.tell(0, Notice::Completion));
         model.arm(false);
         completion.join().expect("no panic");
         seen.fetch_or(model.sleeps(), std::sync::atomic::Ordering::SeqCst);
@@ -175,7 +175,7 @@ fn completion_may_leave_other_sleep() {
 #[test]
 fn second_wait_handles_completion() {
     check(|model| {
-        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let peer = beside(&model, |model| model.tell(0, Notice::Completion));
         let other = beside(&model, |model| _ = model.arm(true));
         model.arm(false);
         peer.join().expect("no panic");
@@ -190,7 +190,7 @@ fn second_wait_is_independent_of_first() {
     for away in [false, true] {
         explore(away, |model| {
             model.arm(false);
-            let peer = beside(&model, |model| model.tell(0, News::Record));
+            let peer = beside(&model, |model| model.tell(0, Notice::Record));
             assert_eq!(model.arm(false), None);
             peer.join().expect("no panic");
             assert!(model.is_settled(), "nobody is told but the first one");
@@ -202,7 +202,7 @@ fn second_wait_is_independent_of_first() {
 fn agent_is_independent_of_leader() {
     check_away(|model| {
         model.arm(false);
-        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let peer = beside(&model, |model| model.tell(0, Notice::Completion));
         model.expect_agent();
         peer.join().expect("no panic");
         assert!(model.is_settled(), "nobody is told but the leader");
@@ -214,8 +214,8 @@ fn thread_takes_over_from_awake_leader() {
     check_away(|model| {
         model.arm(false);
         let peer = beside(&model, |model| {
-            model.tell(0, News::Record);
-            model.tell(1, News::Record);
+            model.tell(0, Notice::Record);
+            model.tell(1, Notice::Record);
         });
         model.watch();
         peer.join().expect("no panic");
@@ -227,7 +227,7 @@ fn thread_takes_over_from_awake_leader() {
 fn thread_gets_data_of_leaving_leader() {
     check(|model| {
         let sleep = model.arm(false);
-        let peer = beside(&model, |model| model.tell(0, News::Record));
+        let peer = beside(&model, |model| model.tell(0, Notice::Record));
         model.disarm(sleep);
         peer.join().expect("no panic");
         assert!(model.is_rung(), "nobody is told");
@@ -238,7 +238,7 @@ fn thread_gets_data_of_leaving_leader() {
 fn handles_completion_when_leader_leaves() {
     check(|model| {
         let sleep = model.arm(false);
-        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let peer = beside(&model, |model| model.tell(0, Notice::Completion));
         let leads = Arc::new(AtomicBool::new(false));
         let known = leads.clone();
         let other = beside(&model, move |model| known.store(model.arm(true).is_some(), Ordering::SeqCst));
@@ -253,7 +253,7 @@ fn handles_completion_when_leader_leaves() {
 #[test]
 fn completion_wakes_thread_for_agent() {
     check(|model| {
-        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let peer = beside(&model, |model| model.tell(0, Notice::Completion));
         let agent = beside(&model, Model::expect_agent);
         model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));
         let late = is_late::<ModelU32>(|| model.any_ready());
@@ -266,7 +266,7 @@ fn completion_wakes_thread_for_agent() {
 #[test]
 fn data_prevents_or_ends_sleep_of_thread() {
     check(|model| {
-        let peer = beside(&model, |model| model.tell(0, News::Record));
+        let peer = beside(&model, |model| model.tell(0, Notice::Record));
         let watches = model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));
         assert!(watches);
         let late = is_late::<ModelU32>(|| model.any_ready());

@@ -5,32 +5,32 @@ use super::*;
 #[test]
 fn completions_wake_only_their_waits() {
     let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
-    let whom = |news| whom::<AtomicU32>(news, || published.load(Ordering::Acquire));
+    let whom = |notice| whom::<AtomicU32>(notice, || published.load(Ordering::Acquire));
     let mut sleepers = Sleepers::default();
-    assert_eq!(whom(News::Record), Wake::Nobody);
+    assert_eq!(whom(Notice::Record), Wake::Nobody);
     assert!(sleepers.thread_asleep(&published));
-    assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
+    assert_eq!((whom(Notice::Record), whom(Notice::Completion)), (Wake::Thread, Wake::Nobody));
     let first = sleepers.add(&published, &alarm, false).expect("the leader");
     assert_eq!(alarm.load(Ordering::Acquire), first);
-    assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Leader(first), Wake::Nobody));
+    assert_eq!((whom(Notice::Record), whom(Notice::Completion)), (Wake::Leader(first), Wake::Nobody));
     assert!(sleepers.remove(&published, Some(first), false));
-    assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
+    assert_eq!((whom(Notice::Record), whom(Notice::Completion)), (Wake::Thread, Wake::Nobody));
     let second = sleepers.add(&published, &alarm, true).expect("the leader");
     assert_ne!(first, second);
-    assert_eq!(whom(News::Completion), Wake::Leader(second));
+    assert_eq!(whom(Notice::Completion), Wake::Leader(second));
     assert!(sleepers.remove(&published, Some(second), true));
-    assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
+    assert_eq!((whom(Notice::Record), whom(Notice::Completion)), (Wake::Thread, Wake::Nobody));
     sleepers.thread_awake(&published);
     sleepers.add_agent(&published);
-    assert_eq!(whom(News::Completion), Wake::Nobody, "callers poll");
+    assert_eq!(whom(Notice::Completion), Wake::Nobody, "callers poll");
     assert!(sleepers.thread_asleep(&published));
-    assert_eq!(whom(News::Completion), Wake::Thread);
+    assert_eq!(whom(Notice::Completion), Wake::Thread);
 }
 
 #[test]
 fn wait_leads_only_while_alone() {
     let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
-    let whom = || whom::<AtomicU32>(News::Record, || published.load(Ordering::Acquire));
+    let whom = || whom::<AtomicU32>(Notice::Record, || published.load(Ordering::Acquire));
     let value = || watcher(published.load(Ordering::Acquire));
     let mut sleepers = Sleepers::default();
     let first = sleepers.add(&published, &alarm, false);
@@ -78,7 +78,7 @@ fn wakes_thread_if_leader_is_awake() {
     let tell = |ended, asleep| {
         let mut wakeup_fd = false;
         let ring = |sleep| ring_for(&alarm, ended, sleep, || asleep);
-        let told = tell::<AtomicU32>(News::Record, || published.load(Ordering::Acquire), ring, || wakeup_fd = true);
+        let told = tell::<AtomicU32>(Notice::Record, || published.load(Ordering::Acquire), ring, || wakeup_fd = true);
         (told, wakeup_fd)
     };
     assert_eq!(tell(&ended, false), (true, true));

@@ -2,7 +2,7 @@
 
 use dat_core::event::Status;
 use dat_core::transport::{Delivery, Placement, RecvDone};
-use dat_memory::datagrams::Receiver;
+use dat_software::datagrams::Receiver;
 use host::cold_path;
 
 use super::Conn;
@@ -14,7 +14,8 @@ impl Conn {
     ///
     /// # Errors
     /// The reason why the message is not delivered. Sets `failed` to a receive that is too short or has no memory. If
-    /// there is no receive, only [`QpBase::take`](dat_memory::qp::QpBase::take) makes a later post resume the connection.
+    /// there is no receive, only [`QpBase::take`](dat_software::qp::QpBase::take) makes a later post resume the
+    /// connection.
     #[inline(always)]
     pub fn deliver<'s>(
         &self,

@@ -4,7 +4,7 @@ use super::*;
 fn refusal_needs_no_room() {
     let mut responses = Responses::default();
     responses.add_refusal(Fatal::of_peer(Status::RemoteAccess));
-    assert_eq!((responses.is_empty(), responses.owed.capacity()), (false, 0));
+    assert_eq!((responses.is_empty(), responses.pending_records.capacity()), (false, 0));
     responses = Responses::default();
     assert!(responses.is_empty());
 
@@ -12,9 +12,9 @@ fn refusal_needs_no_room() {
     while responses.has_room() {
         responses.owe(PendingResponse::Bytes { target: read, offset: 0 });
     }
-    assert_eq!(responses.owed.len(), MAX_READS);
-    let before = responses.owed.capacity();
+    assert_eq!(responses.pending_records.len(), MAX_READS);
+    let before = responses.pending_records.capacity();
     responses.add_refusal(Fatal::of_peer(Status::RemoteResponder));
-    assert_eq!((responses.owed.len(), responses.owed.capacity()), (MAX_READS, before));
+    assert_eq!((responses.pending_records.len(), responses.pending_records.capacity()), (MAX_READS, before));
     assert!(!responses.is_empty());
 }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use dat_core::Rights;
 use dat_core::event::Status;
-use dat_memory::records::{Executed, Fatal, Halt, Wire, violation};
-use dat_memory::regions::AccessContext;
+use dat_software::records::{Executed, Fatal, Halt, Wire, violation};
+use dat_software::regions::AccessContext;
 
 use super::{Arriving, Revocation, Turn, read, read_target};
 use crate::budget::Budget;

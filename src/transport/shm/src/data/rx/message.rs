@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
-use dat_memory::records::{Executed, Fatal, Halt, violation};
+use dat_software::records::{Executed, Fatal, Halt, violation};
 
 use super::{Advance, Arriving, Fetching, PAGE, SHARED_MIN, Turn, destination, is_solicited, read_target};
 use crate::budget::Budget;

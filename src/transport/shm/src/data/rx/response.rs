@@ -1,9 +1,9 @@
 //! Records of the response ring.
 
 use dat_core::event::Status;
-use dat_memory::records::{Executed, Fatal, Halt, violation};
-use dat_memory::user::Source;
-use dat_memory::wire::word;
+use dat_software::records::{Executed, Fatal, Halt, violation};
+use dat_software::user::Source;
+use dat_software::wire::word;
 
 use super::{Arriving, Turn, destination, read};
 use crate::budget::Budget;

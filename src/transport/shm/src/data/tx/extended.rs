@@ -2,13 +2,13 @@
 
 use dat_core::Change;
 use dat_core::transport::{RemoteSegment, Request};
-use dat_memory::user::Source;
+use dat_software::user::Source;
 
 use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
 use crate::peer_segment::End;
 use crate::record::{self, Acknowledge, Header, WORD, kind};
-use crate::sleep::News;
+use crate::sleep::Notice;
 
 impl Tx {
     /// Writes the bytes, then puts the immediate value into the ring: a peer with the value sees the bytes.
@@ -30,7 +30,7 @@ impl Tx {
         let header = Header { kind: kind::IMMEDIATE, solicited, acknowledge, aux: remote.len };
         let launch = self.put_bytes(end, header, &value.to_le_bytes());
         if let StartOutcome::Started(_) = launch {
-            end.tell_peer(News::Record);
+            end.notify_peer(Notice::Record);
         }
         launch
     }
@@ -73,7 +73,7 @@ impl Tx {
         let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
         if let StartOutcome::Started(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
-            end.tell_peer(News::Record);
+            end.notify_peer(Notice::Record);
             // As after a write, the peer's program may only be reading the word.
             if !end.peer_segment.is_local() {
                 end.watch_peer(position);

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
-use dat_memory::user::Source;
+use dat_software::user::Source;
 
 use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
@@ -11,7 +11,7 @@ use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, TARGET, kind};
 use crate::route::{Peer, Route, Transfer, route};
-use crate::sleep::News;
+use crate::sleep::Notice;
 use crate::tx_ring::Put;
 
 impl Tx {
@@ -22,7 +22,7 @@ impl Tx {
         let request = Request { id, operation, segments, len, fence: false, signalled: false };
         let sent = self.is_free(false) && self.put_message(end, solicited, &request).is_some();
         if sent {
-            end.tell_peer(News::Record);
+            end.notify_peer(Notice::Record);
         }
         sent
     }
@@ -97,7 +97,7 @@ impl Tx {
         let places = places_of(request.segments);
         let launch = self.put_bytes(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, places.as_flattened());
         let StartOutcome::Started(Done::At(position)) = launch else { return launch };
-        end.tell_peer(News::Record);
+        end.notify_peer(Notice::Record);
         StartOutcome::Started(Done::Announced(position))
     }
 
@@ -257,7 +257,7 @@ impl Tx {
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         let launch = self.put_bytes(end, header, &target);
         let StartOutcome::Started(Done::At(position)) = launch else { return launch };
-        end.tell_peer(News::Record);
+        end.notify_peer(Notice::Record);
         self.expect_answer(end, Reading { id, len, offset, end: position });
         StartOutcome::Started(Done::Reading)
     }
@@ -311,7 +311,7 @@ impl Tx {
             break put.into();
         };
         if went {
-            end.tell_peer(News::Record);
+            end.notify_peer(Notice::Record);
         }
         launch
     }

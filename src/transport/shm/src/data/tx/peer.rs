@@ -6,8 +6,8 @@
 use dat_core::Change;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, RemoteSegment, RequestId};
-use dat_memory::records::Fatal;
-use dat_memory::user::Source;
+use dat_software::records::Fatal;
+use dat_software::user::Source;
 
 use super::{Done, Reading, Tx};
 use crate::budget::Budget;

@@ -26,7 +26,7 @@ use crate::guard::POSTPONE_AFTER;
 use crate::peer_segment::{Busy, End};
 use crate::record::{self, Acknowledge, Header, TARGET, kind};
 use crate::ring::SMALL;
-use crate::sleep::News;
+use crate::sleep::Notice;
 
 #[derive(Clone, Copy)]
 enum What {
@@ -122,8 +122,8 @@ impl Tx {
                 self.shorts.pass(consumed);
                 if self.shorts.is_empty() {
                     end.set_busy(Busy::Short, false);
-                    end.owed.set_short(false);
-                    end.owed.set_begun(false);
+                    end.pending_records.set_short(false);
+                    end.pending_records.set_begun(false);
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Tx {
             None => self.put_part(end, header, &record::target(remote), request, [0, len]).into(),
         };
         if let StartOutcome::Started(Done::At(position)) = launch {
-            end.tell_peer(News::Record);
+            end.notify_peer(Notice::Record);
             self.written = position;
             self.add_short(end, [before, position], remote, What::Write);
         }
@@ -228,7 +228,7 @@ impl Tx {
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
         let before = self.tx_ring.tail();
         let StartOutcome::Started(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
-        end.tell_peer(News::Record);
+        end.notify_peer(Notice::Record);
         self.expect_answer(end, Reading { id: request.id, len: remote.len, offset: 0, end: position });
         self.add_short(end, [before, position], remote, What::Read(request.id));
         Some(StartOutcome::Started(Done::Reading))
@@ -252,7 +252,7 @@ impl Tx {
         let header = Header { kind: kind::REMOTE_WRITE, solicited: false, acknowledge, aux: len };
         let before = self.tx_ring.tail();
         let StartOutcome::Started(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
-        end.tell_peer(News::Record);
+        end.notify_peer(Notice::Record);
         self.written = position;
         self.add_short(end, [before, position], remote, What::LongWrite(request.id));
         Some(StartOutcome::Started(Done::Announced(position)))
@@ -268,9 +268,9 @@ impl Tx {
         if shorts.records.back().is_none_or(|last| last.done) {
             shorts.mine = true;
             shorts.seen = before;
-            end.owed.clear_due();
+            end.pending_records.clear_due();
             end.set_busy(Busy::Short, true);
-            end.owed.set_short(true);
+            end.pending_records.set_short(true);
         }
         let (after, behind) = (shorts.after, shorts.behind);
         shorts.records.push_back(Short { end: position, after, behind, target: *target, what, done: false });
@@ -289,8 +289,8 @@ impl Tx {
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
                 (self.shorts.seen, self.shorts.mine) = (consumed, true);
-                end.owed.clear_due();
-            } else if end.owed.is_due() {
+                end.pending_records.clear_due();
+            } else if end.pending_records.is_due() {
                 let reads = self.reading.len();
                 self.shorts.mine = self.take_back(end, consumed);
                 // A revoked read has no response, which would report that earlier records are consumed.
@@ -303,8 +303,8 @@ impl Tx {
         end.set_busy(Busy::Short, open);
         let mine = self.shorts.mine;
         // If this side may not revoke, the progress thread instead wakes the peer, which then notifies this side.
-        end.owed.set_short(open && mine);
-        end.owed.set_begun(open && !mine);
+        end.pending_records.set_short(open && mine);
+        end.pending_records.set_begun(open && !mine);
         if executed > 0 {
             end.control().guard.note_executed(executed);
         }
@@ -318,7 +318,7 @@ impl Tx {
     /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
-        end.owed.set_due();
+        end.pending_records.set_due();
         for at in 0..self.shorts.records.len() {
             let short = self.shorts.records[at];
             if short.done {
@@ -343,7 +343,7 @@ impl Tx {
                 end.tell_always();
                 if let What::LongWrite(_) = short.what {
                     // Other connections get their turn first.
-                    end.owed.set_overdue();
+                    end.pending_records.set_overdue();
                     return true;
                 }
                 if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {

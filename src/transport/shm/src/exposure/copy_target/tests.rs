@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use dat_memory::user::Target;
+use dat_software::user::Target;
 
 use super::*;
 use crate::os::memory::{Access, SharedMemory};

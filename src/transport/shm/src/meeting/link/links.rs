@@ -149,14 +149,14 @@ impl Links {
         if !self.control.is_awake() {
             return false;
         }
-        // A thread about to sleep stops the polling in `cool`, after its fence.
+        // A thread about to sleep stops the polling in `stop_polling`, after its fence.
         self.progress.any_hot.store(true, Ordering::Relaxed);
         self.control.is_still_awake()
     }
 
     /// Stops the polling of connections. Called after a sleeping thread was published to the peers.
     #[inline]
-    fn cool(&self) {
+    fn stop_polling(&self) {
         if self.progress.any_hot.load(Ordering::Relaxed) {
             let mut polled = self.progress.polled.lock();
             self.progress.any_hot.store(false, Ordering::Relaxed);
@@ -183,7 +183,7 @@ impl Links {
     }
 
     fn any_news(&self) -> bool {
-        self.cool();
+        self.stop_polling();
         self.all.read().iter().any(|link| link.peer_segment.any_ready())
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::{ConnectRetry, ConnectionReport};
-use dat_memory::qp::Phase;
+use dat_software::qp::Phase;
 use host::memory;
 use rustix::io::Errno;
 

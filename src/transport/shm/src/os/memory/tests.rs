@@ -1,4 +1,4 @@
-use dat_memory::user::{Source, copy};
+use dat_software::user::{Source, copy};
 
 use super::*;
 
