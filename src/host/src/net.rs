@@ -67,7 +67,7 @@ pub fn is_unreachable(error: &io::Error) -> bool {
 }
 
 /// Logs why a service point cannot listen at `at`.
-pub fn lament_listen(at: SocketAddr, error: &io::Error) {
+pub fn log_listen_failure(at: SocketAddr, error: &io::Error) {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
             log::debug!(target: diagnostics::CM, "service point: cannot listen: {at} is in use");

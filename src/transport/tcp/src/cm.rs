@@ -310,7 +310,7 @@ impl Incoming {
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Tcp>) -> Result<(Listener, u64)> {
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
     let failed = |error: io::Error| {
-        net::lament_listen(at, &error);
+        net::log_listen_failure(at, &error);
         Error::of_listen(&error, qualifier)
     };
     let socket = Socket::listen(at).map_err(failed)?;

@@ -142,7 +142,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     // The kernel reports this for a lack of ports, too.
     let no_port = error.raw_os_error() == Some(libc::EADDRNOTAVAIL) && qualifier.is_none() && has_device(at.ip());
     let error = if no_port { io::ErrorKind::AddrInUse.into() } else { error };
-    net::lament_listen(at, &error);
+    net::log_listen_failure(at, &error);
     Err(Error::of_listen(&error, qualifier))
 }
 
