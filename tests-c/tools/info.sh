@@ -234,17 +234,26 @@ conf "$shm"
 ok '--explain shm: without these lines, status 0' run 0 --explain shm
 ok '--explain shm: the directory in which processes meet, and its owner' says "$work/meet belongs to you, user $(id -u)"
 chmod 755 "$work/meet"
-# refused VARIABLE=VALUE...: runs a program on a terminal, which tries to open an adapter that lacks a resource.
+# refused NAME VARIABLE=VALUE...: runs a program on a terminal, which tries to open an adapter that lacks a resource.
+# Without NAME, it asks for no errors.
 refused()
 {
-    env "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$BIN/dat-ping" shm --self --count 1 >"$work/out" 2>&1 \
-        </dev/null
+    name=$1
+    shift
+    # shellcheck disable=SC2086 # no name, or one
+    env "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$BIN/dat-ping" --self --count 1 $name \
+        >"$work/out" 2>&1 </dev/null
 }
-refused TERM=dumb
+refused '' TERM=dumb
 ok 'a provider that refuses, on a terminal: one line names what shows more' \
     [ "$(grep -c 'libdat\[[0-9]*\]: shm: its provider cannot open it; "dat-info --explain shm" shows the reason' "$work/out")" = 1 ]
-refused DAT_DBG_TYPE=0
+refused '' DAT_DBG_TYPE=0
 ok 'a provider that refuses, on a terminal with DAT_DBG_TYPE=0: nothing' never_says 'its provider cannot open it'
+"$BIN/dat-ping" shm --self --count 1 >"$work/out" 2>&1 </dev/null
+ok 'a provider that refuses a named adapter: the cause, and what shows more' \
+    says "error: shm: $work/meet: open to other users (mode 755)" 'dat-info --explain shm'
+refused shm DAT_DBG_TYPE=0
+ok 'a provider that refuses a named adapter, with DAT_DBG_TYPE=0: no line of a library' never_says 'libdat[' 'libdaplshm['
 ok '--explain shm: a directory open to others: status 1' run 1 --explain shm
 ok '--explain shm: what is wrong with it, and where to read' says "$work/meet: open to other users (mode 755); it has to be 700" \
     '#rendezvous-directory'

@@ -388,9 +388,11 @@ client=
 
 for how in --self localhost ''; do
     # shellcheck disable=SC2086
-    run 1 nowhere $how && grep -q 'nowhere: cannot open the adapter; `dat-info --explain nowhere` shows the cause: dat_ia_open: DAT_PROV' \
+    run 1 nowhere $how && grep -q 'nowhere: cannot open the adapter; `dat-info --explain nowhere` shows more: dat_ia_open: DAT_PROV' \
         "$work/err" && [ ! -s "$work/out" ]
-    result $? "an adapter that is not there: its name, and what shows more${how:+, $how}"
+    found=$?
+    grep -q '^libdat\[[0-9]*\]: error: nowhere, version 1.2, nonthreadsafe: no entry has this name' "$work/err"
+    result $((found + $?)) "an adapter that is not there: its name, the cause, and what shows more${how:+, $how}"
 done
 run 1 nowhere localhost --json && [ "$(cat "$work/out")" = '[]' ] && grep -q '^dat-perf: ' "$work/err"
 result $? '--json with an error before the first result: an empty list'

@@ -510,7 +510,9 @@ tells()
 }
 ok 'no server listens: exit status 1, and what to start there' \
     tells 1 "shm $(hostname) -q 78" 'no server listens on qualifier 78.*is `dat-ping shm` running there, as this user'
-ok 'a host that shm cannot reach' tells 1 'shm 203.0.113.9 -t 1' '^dat-ping: 203.0.113.9: '
+ok 'a host that shm cannot reach' tells 1 'shm 203.0.113.9 -t 1' '^dat-ping: 203.0.113.9: .*; shm connects only processes of'
+ok 'a host without an adapter' tells 1 '127.0.0.1' '^dat-ping: 127.0.0.1: no adapter has this name; for a host, write NAME HOST'
+ok '--port is --qualifier' tells 1 'shm localhost -p 78' 'no server listens on qualifier 78'
 ok 'a host without an address' tells 1 'shm host.invalid' 'host.invalid: cannot find the address'
 ok 'an adapter that there is not' tells 1 'nothing --self' 'dat_ia_open: DAT_PROVIDER_NOT_FOUND'
 ok 'a library that there is not' tells 1 '--self --library /nowhere/libdat.so.1' '/nowhere/libdat.so.1: cannot load the library'

@@ -1,4 +1,4 @@
-complete -c dat-perf -s q -l qualifier -d 'Connection qualifier of the server, over IP a port; by default 18515 for dat-ping and 18516 for dat-perf, and with --self any free one' -r
+complete -c dat-perf -s q -l qualifier -d 'Connection qualifier of the server, over IP a port (also -p and --port); by default 18515 for dat-ping and 18516 for dat-perf, and with --self any free one' -r
 complete -c dat-perf -l api -d 'Act as a program of this version of uDAPL' -r -f -a "1.2\t'A program that is linked with libdat.so.1'
 2.0\t'A program that is linked with libdat2.so.2'"
 complete -c dat-perf -l library -d 'Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find' -r -F

@@ -1,9 +1,11 @@
 //! The frame of every tool: arguments, exit status, manual page and libraries. `--help` and the manual page have the
 //! same text: both are made from a [`Tool`], the page by src/dev/derived.
 
+use std::env;
 use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::io::{self, Write};
+use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -222,13 +224,13 @@ fn find(api: Api) -> anyhow::Result<Found> {
 pub fn beside_this_tool(api: Api) -> Option<PathBuf> {
     let tool = own_file().ok()?;
     let lib = tool.parent()?.parent()?.join("lib");
-    let machine = lib.join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let machine = lib.join(format!("{}-linux-gnu", env::consts::ARCH));
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
 }
 
 /// Returns the file of this program, also without /proc.
 pub fn own_file() -> io::Result<PathBuf> {
-    std::env::current_exe().or_else(|_| executed_file())
+    env::current_exe().or_else(|_| executed_file())
 }
 
 /// Returns the file that the kernel executed.
@@ -236,12 +238,32 @@ fn executed_file() -> io::Result<PathBuf> {
     Path::new(OsStr::from_bytes(linux_execfn().to_bytes())).canonicalize()
 }
 
+/// Variables that choose the messages of the libraries.
+const MESSAGES: [&str; 4] = ["DAT_LOG", "RUST_LOG", "DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
+
+/// Requests the errors of the libraries, such as the cause if an adapter does not open, unless the environment chooses
+/// the messages. No other thread may run yet.
+pub fn log_errors() {
+    if MESSAGES.iter().all(|variable| env::var_os(variable).is_none()) {
+        // SAFETY: no other thread runs yet.
+        unsafe { env::set_var(MESSAGES[0], "error") };
+    }
+}
+
 /// Opens an adapter as most programs do. The error names the adapter and the command that explains the cause.
 pub fn open_adapter(library: Library, name: &str) -> anyhow::Result<Ia> {
     // A name with a NUL byte becomes empty, and no adapter has it.
-    Ia::open(library, &CString::new(name).unwrap_or_default(), Request::of(library.api())).with_context(|| {
-        format!("{name}: cannot open the adapter; `dat-info --explain {}` shows the cause", operand(name))
+    let opened = Ia::open(library, &CString::new(name).unwrap_or_default(), Request::of(library.api()));
+    opened.with_context(|| match is_host(name) {
+        true => format!("{name}: no adapter has this name; for a host, write NAME HOST: `dat-info` lists the names"),
+        false => format!("{name}: cannot open the adapter; `dat-info --explain {}` shows more", operand(name)),
     })
+}
+
+/// Returns whether a word looks like a host: an address, localhost, or a name with a domain.
+fn is_host(word: &str) -> bool {
+    let address = word.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.is_ok() || word == "localhost" || word.contains('.')
 }
 
 /// The main function of a tool.

@@ -80,6 +80,7 @@ impl Target<'_> {
             Some(host) => resolve(host, own).with_context(|| format!("{host}: cannot find the address of the host"))?,
             None => vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))],
         };
+        let provider = &node.attributes.provider.provider_name;
         // A name may have addresses that this adapter cannot reach, such as the other family.
         let mut last = None;
         for host in hosts {
@@ -87,7 +88,7 @@ impl Target<'_> {
             match self.establish(node, &channel, host, hello) {
                 Ok(answer) => return Ok(Ok(Connected { host, channel, answer, took: start.elapsed() })),
                 Err(Stop::Interrupted) => return Ok(Err((Stop::Interrupted, String::new()))),
-                Err(stop) => last = Some((self.hint(own, host, matches!(stop, Stop::Late(_))), stop)),
+                Err(stop) => last = Some((self.hint(provider, host, matches!(stop, Stop::Late(_))), stop)),
             }
         }
         let (hint, stop) = last.context("the host has no address")?;
@@ -122,16 +123,22 @@ impl Target<'_> {
     }
 
     /// Returns what the user should check if the server at `host` was not reached; `late` if it did not respond in
-    /// time. `own` is the adapter's address.
-    pub fn hint(&self, own: Option<IpAddr>, host: IpAddr, late: bool) -> String {
+    /// time.
+    pub fn hint(&self, provider: &str, host: IpAddr, late: bool) -> String {
         let here = host.is_loopback() || host::net::interfaces().list.iter().any(|(_, address)| *address == host);
-        // From another host, the network may also be the cause.
-        if late && here {
-            return "the server listens but does not respond; is it stopped or busy?".to_owned();
-        }
-        // shm has a loopback address, and reaches only processes of the same user.
-        let user = if here && own.is_some_and(|own| own.is_loopback()) { ", as this user" } else { "" };
-        format!("is `{} {}` running there{user}?", self.tool, operand(self.adapter))
+        let qualifier = self.qualifier;
+        let condition = match (here, provider) {
+            (true, _) if late => return "the server listens but does not respond; is it stopped or busy?".to_owned(),
+            (true, "shm") => ", as this user".to_owned(),
+            (true, _) => String::new(),
+            (false, "shm") => return "shm connects only processes of this host".to_owned(),
+            (false, "verbs") => ", and does each firewall admit UDP port 4791, if the network is RoCE".to_owned(),
+            (false, _) => {
+                let port = if qualifier <= u64::from(u16::MAX) { "port" } else { "the port of qualifier" };
+                format!(", and does each firewall admit {port} {qualifier}")
+            }
+        };
+        format!("is `{} {}` running there{condition}?", self.tool, operand(self.adapter))
     }
 }
 

@@ -28,9 +28,9 @@ pub struct Arguments {
     #[arg(long = "self")]
     pub own_peer: bool,
 
-    /// Connection qualifier of the server, over IP a port; by default 18515 for dat-ping and 18516 for dat-perf, and with
-    /// --self any free one
-    #[arg(short, long, value_name = "NUMBER", conflicts_with = "own_peer",
+    /// Connection qualifier of the server, over IP a port (also -p and --port); by default 18515 for dat-ping and 18516 for
+    /// dat-perf, and with --self any free one
+    #[arg(short, long, short_alias = 'p', alias = "port", value_name = "NUMBER", conflicts_with = "own_peer",
           allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
     pub qualifier: Option<u64>,
 

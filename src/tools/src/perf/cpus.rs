@@ -68,12 +68,14 @@ impl Cpus {
         let (pollers, cpus) = self.pollers(plan);
         if pollers > cpus {
             let cpus = print::counted(cpus as u64, "CPU");
-            line += &format!("; {pollers} threads poll on {cpus}, so they yield to each other: --wait may be better");
+            line += &format!("; {pollers} threads poll on {cpus}, so they yield to each other");
         }
-        if self.load > self.usable as f64 {
+        let busy = self.load > self.usable as f64;
+        if busy {
             line += "; the host is busy, so the times include waits for a CPU";
         }
-        line + "."
+        let hint = if (busy && !plan.wait) || pollers > cpus { ": --wait may be faster" } else { "" };
+        line + hint + "."
     }
 }
 

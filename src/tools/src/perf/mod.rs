@@ -47,7 +47,7 @@ use result::Measurement;
 use crate::interrupt::Interrupt;
 use crate::peer::{Target, child};
 use crate::print;
-use crate::tool::{Outcome, Tool, open_adapter};
+use crate::tool::{Outcome, Tool, log_errors, open_adapter};
 
 const PORT: u64 = 18_516;
 
@@ -65,6 +65,7 @@ impl Tool for Arguments {
             print::complain(format_args!("dat-perf: {contradiction}"));
             return Ok(Outcome::Usage);
         }
+        log_errors();
         let ran = if self.peer.is_server() { server::run(&self) } else { run_client(&self) };
         ran.map(|()| Outcome::Fine)
     }

@@ -24,7 +24,7 @@ use report::Report;
 
 use crate::interrupt::Interrupt;
 use crate::peer::{Node, Target, child};
-use crate::tool::{Found, Outcome, Tool, open_adapter};
+use crate::tool::{Found, Outcome, Tool, log_errors, open_adapter};
 
 const PORT: u64 = 18_515;
 /// Maximum bytes of a transfer. Each side of a connection takes some ten times as much memory.
@@ -38,6 +38,10 @@ impl Tool for Arguments {
     const MANUAL: &'static str = include_str!("manual.txt");
 
     fn run(self) -> anyhow::Result<Outcome> {
+        // Without a name, adapters that do not open are no errors.
+        if self.name.is_some() {
+            log_errors();
+        }
         if self.peer.is_server() {
             let interrupt = Interrupt::catch().context("cannot catch signals")?;
             let library = self.peer.common.library_with(self.name.as_deref().map(str::as_bytes))?.library;

@@ -77,8 +77,8 @@ impl Session {
             let channel = create(true)?;
             let hello = Hello { channel: 1, ..hello };
             if let Err(stop) = plan.target.establish(&node, &channel, host, &hello.to_bytes()) {
-                let own = node.attributes.address.map(|address| address.ip());
-                let hint = plan.target.hint(own, host, matches!(stop, Stop::Late(_)));
+                let provider = &node.attributes.provider.provider_name;
+                let hint = plan.target.hint(provider, host, matches!(stop, Stop::Late(_)));
                 return Ok(Err((stop, hint)));
             }
             channels.push(channel);

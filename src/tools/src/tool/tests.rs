@@ -18,6 +18,12 @@ fn finds_its_own_file_without_proc() {
 }
 
 #[test]
+fn recognises_hosts() {
+    assert!(["127.0.0.1", "::1", "[fe80::1]", "localhost", "a.example.org"].into_iter().all(is_host));
+    assert!(!["shm", "tcp-eth0", "OpenIB-cma", "verbs-eth0", "a:1"].into_iter().any(is_host));
+}
+
+#[test]
 fn parses_versions() {
     let api =
         |text: &str| crate::info::Arguments::try_parse_from(["dat-info", "--api", text]).map(|all| all.common.api);

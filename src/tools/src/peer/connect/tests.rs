@@ -2,18 +2,23 @@ use super::*;
 
 #[test]
 fn hints_depend_on_the_place() {
-    let (shm, far) = (IpAddr::from([127, 0, 0, 1]), IpAddr::from([203, 0, 113, 9]));
+    let (here, far) = ([127, 0, 0, 1], [203, 0, 113, 10]);
     let interrupt = Interrupt::default();
     let timeout = Duration::from_secs(1);
-    let target = Target { tool: "dat-ping", adapter: "shm", host: None, qualifier: 1, timeout, interrupt: &interrupt };
-    let of = |own, host, late| target.hint(Some(own), host, late);
-    assert_eq!(of(shm, shm, false), "is `dat-ping shm` running there, as this user?");
-    assert_eq!(of(shm, [127, 0, 1, 1].into(), false), "is `dat-ping shm` running there, as this user?");
-    assert!(of(shm, shm, true).ends_with("is it stopped or busy?"));
+    let target = Target { tool: "dat-ping", adapter: "a", host: None, qualifier: 1, timeout, interrupt: &interrupt };
+    let of = |provider, host: [u8; 4], late| target.hint(provider, host.into(), late);
+    assert_eq!(of("shm", here, false), "is `dat-ping a` running there, as this user?");
+    assert_eq!(of("shm", [127, 0, 1, 1], false), "is `dat-ping a` running there, as this user?");
+    assert_eq!(of("tcp", here, false), "is `dat-ping a` running there?");
+    assert!(of("shm", here, true).ends_with("is it stopped or busy?"));
     for late in [false, true] {
-        assert_eq!(of(far, [203, 0, 113, 10].into(), late), "is `dat-ping shm` running there?");
+        let firewall = "is `dat-ping a` running there, and does each firewall admit";
+        assert_eq!(of("tcp", far, late), format!("{firewall} port 1?"));
+        assert_eq!(of("verbs", far, late), format!("{firewall} UDP port 4791, if the network is RoCE?"));
+        assert_eq!(of("shm", far, late), "shm connects only processes of this host");
     }
-    assert_eq!(of(far, shm, false), "is `dat-ping shm` running there?");
+    let target = Target { qualifier: 1 << 20, ..target };
+    assert!(target.hint("tcp", far.into(), false).ends_with(" admit the port of qualifier 1048576?"));
 }
 
 #[test]

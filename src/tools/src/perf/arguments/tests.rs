@@ -160,6 +160,8 @@ fn rejects_options_without_effect() {
         assert!(parse(&format!("dat-perf shm host {server}")).is_err(), "{server}");
     }
     assert!(parse("dat-perf shm -q 7").is_ok() && parse("dat-perf shm host -q 7").is_ok());
+    assert_eq!(parse("dat-perf shm host -p 7").unwrap().peer.qualifier, Some(7));
+    assert!(parse("dat-perf shm --port 7").is_ok() && parse("dat-perf shm -p 7 -q 7").is_err());
     assert!(parse("dat-perf shm --self -q 7").is_err() && parse("dat-perf shm localhost --self").is_err());
     assert!(parse("dat-perf shm --cpu 0 --limit 5").is_ok());
 }
