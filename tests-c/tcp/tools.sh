@@ -57,11 +57,27 @@ measured()
         [ "$(grep -c "^$1,.*,true,*\$" "$work/run.out")" = 8 ] && wait "$pid"
 }
 
+# one_port ADAPTER ADAPTER HOST: checks during a measurement that all connections use the port 18516 (hexadecimal 4854).
+one_port()
+{
+    serve dat-perf "$2" --verbose || return 1
+    run dat-perf "$1" "$3" "-t send_lat -s 8 --wait -D 60" &
+    client=$! tries=0
+    until [ "$(nsenter -t "$DAT_TEST_WIRE" -n cat /proc/net/tcp /proc/net/tcp6 |
+        awk '$4 == "01" { sub(/.*:/, "", $2); n[$2]++ } END { for (port in n) printf "%s %d", port, n[port] }')" = '4854 2' ]; do
+        tries=$((tries + 1))
+        [ $tries -lt $((timeout_s * 5)) ] || return 1
+        sleep 0.2
+    done
+    kill -INT "$pid" && wait "$pid" && { ! wait "$client"; }
+}
+
 for way in 'wire wire 10.99.0.2 IPv4' 'near6 far6 fd99::2 IPv6'; do
     # shellcheck disable=SC2086 # words are wanted
     set -- $way
     ok "dat-ping between two hosts, $4" pinged "$1" "$2" "$3"
     ok "dat-perf between two hosts, $4: every byte arrives" measured "$1" "$2" "$3"
+    ok "dat-perf between two hosts, $4: all connections use one port" one_port "$1" "$2" "$3"
 done
 pid=
 echo "1..$number"

@@ -250,7 +250,7 @@ static int lie(DAT_CONN_QUAL qualifier)
 
 /* ---- dat-perf ---- */
 
-#define GREETING "dat-perf 5"
+#define GREETING "dat-perf 6"
 #define CONTROL  16384 /* bytes of a control message */
 #define THREADS  3
 
@@ -333,8 +333,8 @@ static int stray(DAT_CONN_QUAL qualifier, const char *to)
     for (unsigned i = 0; i < THREADS; i++)
         for (unsigned j = 0; j < 2; j++) {
             must("dat_ep_create", dat_ep_create(ia, pz, data, data, connections, NULL, &ep));
-            sprintf(text, "dat-data %u %u.", i, j);
-            connect_to("127.0.0.1", measurement, (DAT_COUNT)strlen(text), text);
+            sprintf(text, "dat-data %llu %u %u.", measurement, i, j);
+            connect_to("127.0.0.1", qualifier, (DAT_COUNT)strlen(text), text);
             eps[i][j] = ep;
         }
     ep = first;
@@ -355,16 +355,12 @@ static int stray(DAT_CONN_QUAL qualifier, const char *to)
 static int stall(DAT_CONN_QUAL qualifier)
 {
     DAT_CR_HANDLE request = listen_once(qualifier);
-    DAT_PSP_HANDLE psp;
-    char text[64];
 
     set_up_control();
     must("dat_cr_accept", dat_cr_accept(request, ep, (DAT_COUNT)strlen(GREETING), (DAT_PVOID)GREETING));
     (void)next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     (void)hear();
-    must("dat_psp_create", dat_psp_create(ia, qualifier + 1, requests, DAT_PSP_CONSUMER_FLAG, &psp));
-    sprintf(text, "{\"Ready\":%llu}", (unsigned long long)qualifier + 1);
-    tell(text);
+    tell("{\"Ready\":1}");
     tell("{\"Memory\":[[0,0,0]]}");
     (void)next(requests, DAT_CONNECTION_REQUEST_EVENT);
     say("requested");

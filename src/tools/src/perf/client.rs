@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use dat::{Ia, Library};
+use dat::Ia;
 
 use super::arguments::Arguments;
 use super::control::{Control, Message};
@@ -20,10 +20,11 @@ use crate::peer::Target;
 use crate::statistics::rounded;
 
 pub struct Client<'a> {
-    library: Library,
+    ia: Ia,
     arguments: &'a Arguments,
     cpus: &'a Cpus,
-    host: IpAddr,
+    /// Address and qualifier.
+    server: (IpAddr, u64),
     near: bool,
     pub control: Control,
 }
@@ -31,10 +32,10 @@ pub struct Client<'a> {
 impl<'a> Client<'a> {
     pub fn connect(ia: &Ia, arguments: &'a Arguments, cpus: &'a Cpus, target: &Target) -> anyhow::Result<Self> {
         let limit = Limit::new(target.interrupt, arguments.timeout());
-        let (library, own) = (ia.library(), ia.attributes()?.address.map(|address| address.ip()));
+        let own = ia.attributes()?.address.map(|address| address.ip());
         let (control, host) = Control::connect(ia, target, limit)?;
         let near = host.is_loopback() || Some(host) == own;
-        Ok(Self { library, arguments, cpus, host, near, control })
+        Ok(Self { ia: ia.clone(), arguments, cpus, server: (host, target.qualifier), near, control })
     }
 
     /// Returns the plan with the values that depend on this host.
@@ -53,12 +54,12 @@ impl<'a> Client<'a> {
     }
 
     fn run(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
-        let mut side = Side::new(self.library, &self.arguments.name, plan, true, &self.control.limit)?;
+        let mut side = Side::new(&self.ia, &self.arguments.name, plan, true, &self.control.limit)?;
         self.control.say(&Message::Plan(*plan))?;
         let message = self.control.hear()?;
-        let Message::Ready(qualifier) = message else { return Err(unexpected(&message)) };
+        let Message::Ready(number) = message else { return Err(unexpected(&message)) };
         side.exchange(&mut self.control)?;
-        side.connect(self.host, qualifier, self.arguments.timeout())?;
+        side.connect(self.server, number, self.arguments.timeout())?;
         let duration = self.arguments.duration.map(Duration::from_secs_f64);
         // Leave time for the end of the measurement.
         let spare = (self.arguments.timeout() / 4).min(Duration::from_secs(5));

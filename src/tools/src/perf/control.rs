@@ -1,4 +1,4 @@
-//! The control connection, on which the two processes agree on measurements, with its own adapter instance.
+//! The control connection, on which the two processes agree on measurements.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Target};
 
 /// Private data of this connection's request and acceptance.
-pub const GREETING: &[u8] = b"dat-perf 5";
+pub const GREETING: &[u8] = b"dat-perf 6";
 
 pub const GONE: &str = "the peer has gone away";
 
@@ -38,7 +38,7 @@ pub type Memory = (u32, u64, u64);
 pub enum Message {
     /// To the server: the next measurement.
     Plan(Plan),
-    /// To the client: the qualifier for the measurement.
+    /// To the client: the number of the measurement, which its connection requests contain.
     Ready(u64),
     /// To the client: the reason why the server failed.
     Refused(String),

@@ -7,14 +7,14 @@
 //! | [`arguments`] | the arguments, and the plans that they request |
 //! | [`client`], [`server`] | the two sides |
 //! | [`plan`], [`control`] | a measurement, and how the sides agree on it |
+//! | [`listener`] | the connection requests of clients and their measurements |
 //! | [`side`], [`crew`], [`limit`] | the objects and threads of a process, and its limits |
 //! | [`worker`], [`latency`], [`stream`] | the part of a thread: the measured loops |
 //! | [`goal`] | the number of transfers in the next turn, and the end |
 //! | [`clock`], [`cpus`] | times and CPU time, CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
-//! For each plan both sides open the adapter again, so that it has only the plan's connections. Each thread has its own
-//! dispatchers, endpoints and memory. The measured loops read no clock except the CPU's counter. After each turn of up
+//! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. The measured loops read no clock except the CPU's counter. After each turn of up
 //! to 32,768 transfers, the times are added to a histogram, and the client chooses the next turn. A thread without
 //! events periodically checks the limits and the connections.
 
@@ -27,6 +27,7 @@ mod crew;
 mod goal;
 mod latency;
 mod limit;
+mod listener;
 mod plan;
 mod report;
 mod result;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, IsTerminal};
 
 use anyhow::{Context, bail};
-use dat::{Cr, Event, Ia, Library};
+use dat::Cr;
 
 use super::PORT;
 use super::arguments::Arguments;
@@ -12,13 +12,12 @@ use super::control::{Control, GREETING, Message};
 use super::cpus::{Cpus, pin};
 use super::crew;
 use super::limit::Limit;
+use super::listener::{Listener, MAX_REQUESTS};
 use super::plan::Plan;
 use super::side::Side;
 use crate::interrupt::Interrupt;
 use crate::peer::{Node, Stop};
 use crate::print;
-
-const MAX_REQUESTS: usize = 64;
 
 /// Serves clients until it is interrupted, or with `--once` only the first one.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -27,21 +26,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let cpus = Cpus::new(&arguments.cpu, &[], false);
     pin(&arguments.cpu, 0)?;
     let node = Node::open(library, &arguments.name, MAX_REQUESTS)?;
-    let psp = node.listen(arguments.peer.listen_on(PORT))?;
+    let listener = Listener::new(node, arguments.peer.listen_on(PORT))?;
+    let qualifier = listener.psp.qualifier;
     if arguments.peer.announce {
-        print::line(psp.qualifier)?;
+        print::line(qualifier)?;
     } else {
-        print::line(format_args!("{} listens on qualifier {}", arguments.name, psp.qualifier))?;
+        print::line(format_args!("{} listens on qualifier {qualifier}", arguments.name))?;
     }
-    let server = Server { arguments, library, cpus, interrupt: &interrupt };
+    let mut server = Server { arguments, cpus, interrupt: &interrupt, listener, measurements: 0 };
     loop {
-        let request = match node.next(None, &interrupt, false) {
-            Ok(Some(Event::Request(request))) => request,
-            Ok(_) => continue,
+        let request = match server.listener.next_client(&interrupt) {
+            Ok(request) => request,
             Err(Stop::Interrupted) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        match server.visit(&node.ia, request) {
+        match server.visit(request) {
             _ if interrupt.is_set() => return Ok(()),
             Ok(is_client) if is_client && arguments.once => return Ok(()),
             Err(error) if arguments.once => return Err(error),
@@ -53,9 +52,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 struct Server<'a> {
     arguments: &'a Arguments,
-    library: Library,
     cpus: Cpus,
     interrupt: &'a Interrupt,
+    listener: Listener,
+    measurements: u64,
 }
 
 impl Server<'_> {
@@ -65,7 +65,7 @@ impl Server<'_> {
     }
 
     /// Serves a client until it disconnects. Rejects another program and returns `false`.
-    fn visit(&self, ia: &Ia, request: Cr) -> anyhow::Result<bool> {
+    fn visit(&mut self, request: Cr) -> anyhow::Result<bool> {
         let peer = request.query()?;
         let name = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
         if !peer.private_data.starts_with(GREETING) {
@@ -74,7 +74,8 @@ impl Server<'_> {
             return Ok(false);
         }
         self.note(format_args!("{name} is connected"))?;
-        let mut control = Control::accept(ia, request, Limit::new(self.interrupt, self.arguments.timeout()))?;
+        let limit = Limit::new(self.interrupt, self.arguments.timeout());
+        let mut control = Control::accept(&self.listener.node.ia, request, limit)?;
         while let Some(message) = control.hear_or_end().with_context(|| format!("{name}, before a measurement"))? {
             let Message::Plan(plan) = message else { bail!("{name}: sent {message:?} instead of a plan") };
             control.limit.begin();
@@ -87,18 +88,16 @@ impl Server<'_> {
     }
 
     /// Performs a measurement, or sends the reason why that is impossible. The client may then request another.
-    fn serve(&self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
+    fn serve(&mut self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
         let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
-        let made = Side::new(self.library, &self.arguments.name, plan, false, &control.limit)
-            .and_then(|side| side.listen().map(|listening| (side, listening)));
-        let (mut side, (psp, requests)) = match made {
-            Ok(made) => made,
+        let mut side = match Side::new(&self.listener.node.ia, &self.arguments.name, plan, false, &control.limit) {
+            Ok(side) => side,
             Err(error) => return control.say(&Message::refused(&error)),
         };
-        control.say(&Message::Ready(psp.qualifier))?;
+        self.measurements += 1;
+        control.say(&Message::Ready(self.measurements))?;
         side.exchange(control)?;
-        side.accept(&requests, control)?;
-        drop((psp, requests));
+        side.accept(self.measurements, &mut self.listener, control)?;
         match crew::run(&mut side.workers, control, &self.arguments.cpu, None) {
             Ok(outcome) => control.say(&Message::Report(outcome.usage)),
             Err(error) => {

@@ -3,28 +3,23 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use dat::sys::*;
-use dat::{Cr, Evd, Event, Ia, Library, Psp, Pz, event_name};
+use dat::{Ia, Pz, event_name};
 
 use super::control::{Control, Message};
 use super::limit::Limit;
+use super::listener::{Listener, greeting};
 use super::plan::{Plan, Transfer};
 use super::worker::{self, Worker};
 use crate::peer::max_memory;
-use crate::tool::open_adapter;
-
-/// Interval at which a server that waits for a connection checks whether the client has disconnected.
-const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 pub struct Side {
     pub workers: Vec<Worker>,
-    ia: Ia,
 }
 
 impl Side {
-    pub fn new(library: Library, name: &str, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
-        let ia = open_adapter(library, name)?;
+    pub fn new(ia: &Ia, name: &str, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
         let adapter = ia.attributes()?;
         let max = match plan.test.transfer() {
             Transfer::Send => adapter.ia.max_message_size,
@@ -35,16 +30,11 @@ impl Side {
         // Checked, because the peer determines the size.
         let (memory, max) = (worker::memory(plan, &adapter.ia, client), max_memory());
         ensure!(memory <= max, "it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);
-        let pz = Pz::new(&ia)?;
+        let pz = Pz::new(ia)?;
         let workers = (0..plan.threads)
             .map(|_| Worker::new(&pz, &adapter, plan, client, limit))
             .collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(Self { workers, ia })
-    }
-
-    pub fn listen(&self) -> anyhow::Result<(Psp, Evd)> {
-        let requests = Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?;
-        Ok((Psp::new(&self.ia, None, &requests)?, requests))
+        Ok(Self { workers })
     }
 
     pub fn exchange(&mut self, control: &mut Control) -> anyhow::Result<()> {
@@ -58,10 +48,11 @@ impl Side {
         }
     }
 
-    pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration) -> anyhow::Result<()> {
+    /// Requests all connections of a measurement from the server at `host`.
+    pub fn connect(&self, (host, qualifier): (IpAddr, u64), number: u64, timeout: Duration) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
-                ep.connect(host, qualifier, timeout, &greeting(thread, connection))?;
+                ep.connect(host, qualifier, timeout, &greeting(number, thread, connection))?;
                 worker.established().map_err(|error| {
                     // No query returns the maximum connections between two processes.
                     let before = thread * worker.eps.len() + connection;
@@ -76,32 +67,14 @@ impl Side {
         Ok(())
     }
 
-    /// Accepts all connections of the client, and rejects other requests.
-    pub fn accept(&self, requests: &Evd, control: &mut Control) -> anyhow::Result<()> {
+    /// Accepts all connections of a measurement.
+    pub fn accept(&self, number: u64, listener: &mut Listener, control: &mut Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
-                request(requests, &greeting(thread, connection), control)?.accept(ep, &[])?;
+                listener.connection(&greeting(number, thread, connection), control)?.accept(ep, &[])?;
                 worker.established()?;
             }
         }
         Ok(())
     }
-}
-
-/// Waits for the request with this private data. Fails after the client disconnected.
-fn request(requests: &Evd, greeting: &[u8], control: &mut Control) -> anyhow::Result<Cr> {
-    loop {
-        if let Some(Event::Request(request)) = requests.wait(CHECK_INTERVAL)? {
-            if request.query()?.private_data.starts_with(greeting) {
-                return Ok(request);
-            }
-        }
-        if let Some(message) = control.poll().context("the client does not connect")? {
-            bail!("the client sent {message:?} instead of a request");
-        }
-    }
-}
-
-fn greeting(thread: usize, connection: usize) -> Vec<u8> {
-    format!("dat-data {thread} {connection}.").into_bytes()
 }
