@@ -146,7 +146,7 @@ run 0 shm --self --size 8 -n 20 -t send_lat --cpu "$cpus" --peer-cpu "$cpus" &&
     grep -q "pinned to $cpus here, pinned to $cpus at the server; 2 threads poll on 1 CPU" "$work/out"
 result $? 'both ends on one CPU: they yield to each other'
 run 0 shm --self --size 8 -n 2K -t send_lat,send_bw --histogram &&
-    grep -q '^TEST  *BYTES  *MIN us  *MEDIAN us  *MEAN us  *99 % us  *99\.9 % us  *MAX us  *DEVIATION us' "$work/out" &&
+    grep -q '^TEST  *BYTES  *MIN us  *MEDIAN  *MEAN  *P99  *P99\.9  *MAX  *DEV  *CPU %  *SERVER$' "$work/out" &&
     grep -q '^send_lat, 8 bytes:$' "$work/out" && ! grep -q '^send_bw, ' "$work/out" &&
     awk '/^FROM us/ { on = 1; next } /^$/ { on = 0 } on { if ($1 >= $2 || $5 !~ /^#+$/) bad = 1; n += $3 }
         END { exit bad || n != 2000 }' "$work/out"
@@ -165,6 +165,38 @@ else
     number=$((number + 1))
     echo "ok $number - --json # SKIP no python3 here"
 fi
+
+# rows_while_measuring ARGUMENT...: checks that the first row reaches a pipe during the second, longer measurement.
+rows_while_measuring()
+{
+    mkfifo "$work/rows"
+    timeout 150 "$perf" shm --self -t send_lat,read_lat -s 8 -D 5 --wait "$@" >"$work/rows" 2>"$work/err" &
+    client=$!
+    : >"$work/out"
+    found=1
+    # The signal arrives during the second measurement.
+    while read -r line; do
+        echo "$line" >>"$work/out"
+        case $line in *send_lat*) kill "$client" && found=0 ;; esac
+    done <"$work/rows"
+    wait "$client"
+    grep -q read_lat "$work/out" && found=1
+    client=
+    rm "$work/rows"
+    return $found
+}
+rows_while_measuring
+result $? 'a row is written when its measurement ends'
+rows_while_measuring --csv
+result $? 'a row is written when its measurement ends, --csv'
+run 0 shm --self -t write_bw -s 1M -n 20 --gbits && grep -q '^write_bw  *1048576  *64  *[0-9]*  *[0-9.]*  *[0-9]*  *[0-9]*$' "$work/out" &&
+    grep -q 'TRANSFERS/s  *Gbit/s  *CPU' "$work/out"
+result $? '--gbits'
+# The intervals end in ascending order, before the row of the measurement.
+run 0 shm --self -t send_lat,write_bw -s 8 -D 0.5 -i 0.1 --wait --threads 2 &&
+    awk '$2 == "s" && NF >= 7 { if ($1 < last) exit 1; last = $1; n++ } /^(send_lat|write_bw)/ { if (n < 2) exit 1; n = last = 0; rows++ }
+        END { exit rows != 2 }' "$work/out"
+result $? '--interval'
 
 # ---- A separate server ----
 

@@ -11,6 +11,7 @@ read_bw\t'Many outstanding RDMA reads'"
 complete -c dat-perf -s s -l size -d 'Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges of powers of two such as 1-4K' -r
 complete -c dat-perf -s n -l iterations -d 'Measured transfers of a thread, such as 500 or 20K; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500' -r
 complete -c dat-perf -s D -l duration -d 'Measure for this time instead of a number of transfers' -r
+complete -c dat-perf -s i -l interval -d 'Show a line for each interval of this time while a measurement runs, such as one of --duration 10' -r
 complete -c dat-perf -l warmup -d 'Transfers of a thread before the measured ones; by default a tenth of these, but at most a tenth of --duration or --limit' -r
 complete -c dat-perf -s o -l outstanding -d 'Outstanding transfers of a thread, by default 64; always 1 in latency tests' -r
 complete -c dat-perf -s c -l connections -d 'Connections of a thread' -r
@@ -28,6 +29,7 @@ complete -c dat-perf -s w -l wait -d 'Wait with dat_evd_wait instead of polling 
 complete -c dat-perf -l target-polls -d 'Poll at the target of RDMA with dat_evd_dequeue instead of reading its memory'
 complete -c dat-perf -l verify -d 'Compare the bytes of each transfer (in write_bw, of the last write into each buffer); the measured time includes this'
 complete -c dat-perf -l histogram -d 'Show a histogram for each measurement of latency; with --json for all measurements'
+complete -c dat-perf -l gbits -d 'Show bandwidth in Gbit/s instead of MB/s; without effect on the names and values of --csv and --json'
 complete -c dat-perf -l csv -d 'Write comma-separated values'
 complete -c dat-perf -l once -d 'Exit after the first client'
 complete -c dat-perf -s v -l verbose -d 'Report each client and what it measures'

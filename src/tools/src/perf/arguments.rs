@@ -57,6 +57,11 @@ pub struct Arguments {
           allow_negative_numbers = true, value_parser = units::seconds(0.001..=DAY))]
     pub duration: Option<f64>,
 
+    /// Show a line for each interval of this time while a measurement runs, such as one of --duration 10
+    #[arg(short, long, value_name = "SECONDS", requires = "client", help_heading = CLIENT, conflicts_with_all = ["csv", "json"],
+          allow_negative_numbers = true, value_parser = units::seconds(0.1..=DAY))]
+    pub interval: Option<f64>,
+
     /// Transfers of a thread before the measured ones; by default a tenth of these, but at most a tenth of --duration or --limit
     #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count::<u64>(0..=MAX_ITERATIONS))]
     pub warmup: Option<u64>,
@@ -124,6 +129,10 @@ pub struct Arguments {
     /// Show a histogram for each measurement of latency; with --json for all measurements
     #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "csv")]
     pub histogram: bool,
+
+    /// Show bandwidth in Gbit/s instead of MB/s; without effect on the names and values of --csv and --json
+    #[arg(long, alias = "report_gbits", requires = "client", help_heading = CLIENT)]
+    pub gbits: bool,
 
     /// Write comma-separated values
     #[arg(long, conflicts_with = "json", requires = "client", help_heading = CLIENT)]

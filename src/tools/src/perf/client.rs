@@ -7,15 +7,18 @@ use anyhow::{Context, anyhow};
 use dat::Ia;
 
 use super::arguments::Arguments;
+use super::clock::Usage;
 use super::control::{Control, Message};
 use super::cpus::Cpus;
 use super::crew;
 use super::goal::Goal;
+use super::interval::Intervals;
 use super::limit::Limit;
 use super::plan::Plan;
 use super::report::title;
 use super::result::Measurement;
 use super::side::Side;
+use super::worker::Worker;
 use crate::peer::Target;
 use crate::statistics::rounded;
 
@@ -44,16 +47,26 @@ impl<'a> Client<'a> {
         Plan { crowded: self.cpus.are_few_for(&plan), ..plan }
     }
 
-    pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
+    /// Performs a measurement. With --interval, `show` receives the end of each interval and its results, in which the
+    /// server's CPU time is 0.
+    pub fn measure(
+        &mut self,
+        plan: &Plan,
+        show: impl FnMut(Duration, &Measurement) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Measurement> {
         self.control.limit.begin();
-        let measured = self.run(plan).map_err(|error| match self.control.last_words() {
+        let measured = self.run(plan, show).map_err(|error| match self.control.last_words() {
             Some(reason) => error.context(format!("the server failed: {reason}")),
             None => error,
         });
         measured.with_context(|| title(plan.test, plan.size))
     }
 
-    fn run(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
+    fn run(
+        &mut self,
+        plan: &Plan,
+        mut show: impl FnMut(Duration, &Measurement) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Measurement> {
         let mut side = Side::new(&self.ia, &self.arguments.name, plan, true, &self.control.limit)?;
         self.control.say(&Message::Plan(*plan))?;
         let message = self.control.hear()?;
@@ -64,11 +77,18 @@ impl<'a> Client<'a> {
         // Leave time for the end of the measurement.
         let spare = (self.arguments.timeout() / 4).min(Duration::from_secs(5));
         let goal = Goal::new(plan, duration, Instant::now() + self.control.limit.left().saturating_sub(spare));
-        let outcome = crew::run(&mut side.workers, &mut self.control, &self.cpus.own, Some(goal))?;
+        let name = &self.arguments.name;
+        let made = Plan { outstanding: side.workers.first().map_or(0, Worker::window), ..*plan };
+        // The first thread represents the others.
+        let mut show = |end, measured, usage| {
+            let threads = vec![measured; plan.threads as usize];
+            show(end, &Measurement::new(name, &made, &threads, usage, Usage::default()))
+        };
+        let intervals = self.arguments.interval.map(|every| Intervals::new(Duration::from_secs_f64(every), &mut show));
+        let outcome = crew::run(&mut side.workers, &mut self.control, &self.cpus.own, Some(goal), intervals)?;
         let message = self.control.hear()?;
         let Message::Report(server) = message else { return Err(unexpected(&message)) };
-        let made = Plan { outstanding: outcome.window, ..*plan };
-        let mut row = Measurement::new(&self.arguments.name, &made, &outcome.threads, outcome.usage, server);
+        let mut row = Measurement::new(name, &made, &outcome.threads, outcome.usage, server);
         row.complete = duration.is_some() || row.iterations == plan.iterations * u64::from(plan.threads);
         row.histogram = row.histogram.filter(|_| self.arguments.histogram);
         Ok(Measurement { processors: self.cpus.usable, load: rounded(self.cpus.load, 2), ..row })

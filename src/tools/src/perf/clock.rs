@@ -69,9 +69,17 @@ impl Usage {
     }
 
     pub fn add_since(&mut self, before: Self) {
-        let now = Self::until_now();
-        self.elapsed += now.elapsed.saturating_sub(before.elapsed);
-        self.processor += now.processor.saturating_sub(before.processor);
+        let more = Self::until_now().since(before);
+        self.elapsed += more.elapsed;
+        self.processor += more.processor;
+    }
+
+    /// Returns the usage after `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            elapsed: self.elapsed.saturating_sub(before.elapsed),
+            processor: self.processor.saturating_sub(before.processor),
+        }
     }
 
     pub fn percent(self) -> f64 {

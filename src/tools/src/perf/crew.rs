@@ -12,6 +12,7 @@ use super::clock::{Measured, Steps, Usage};
 use super::control::{Control, GONE, Message};
 use super::cpus::pin;
 use super::goal::{Goal, Turn};
+use super::interval::Intervals;
 use super::latency;
 use super::plan::{Plan, Test};
 use super::stream::{self, Part};
@@ -28,24 +29,23 @@ pub struct Outcome {
     pub threads: Vec<Measured>,
     /// The usage of this process in the counted turns.
     pub usage: Usage,
-    /// Maximum number of outstanding transfers of a thread.
-    pub window: u32,
 }
 
 /// Runs the threads until the client ends the measurement. Returns the first error of a thread.
 ///
-/// The calling thread is the first one, already pinned to the first of `cpus`. Only the client has a `goal`.
-pub fn run(
+/// The calling thread is the first one, already pinned to the first of `cpus`. Only the client has a `goal`, and with
+/// --interval `intervals`.
+pub fn run<'a>(
     workers: &mut [Worker],
-    control: &mut Control,
+    control: &'a mut Control,
     cpus: &[usize],
     goal: Option<Goal>,
+    intervals: Option<Intervals<'a>>,
 ) -> anyhow::Result<Outcome> {
     let (first, others) = workers.split_first_mut().context("a plan has no thread")?;
-    let window = first.window();
     let (reports, reported) = mpsc::channel();
     thread::scope(|scope| {
-        let mut lead = Lead { control, goal, turns: Vec::new(), reported, usage: Usage::default() };
+        let mut lead = Lead { control, goal, intervals, turns: Vec::new(), reported, usage: Usage::default() };
         let mut threads = Vec::new();
         for (index, worker) in others.iter_mut().enumerate() {
             let (sender, turns) = mpsc::channel();
@@ -69,7 +69,7 @@ pub fn run(
         let others: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect();
         let failed = reported.try_iter().find_map(Result::err);
         let threads = [made?].into_iter().chain(others.into_iter().flatten()).collect();
-        failed.map_or(Ok(Outcome { threads, usage, window }), Err)
+        failed.map_or(Ok(Outcome { threads, usage }), Err)
     })
 }
 
@@ -155,6 +155,7 @@ impl<'a> Member<'a> {
 struct Lead<'a> {
     control: &'a mut Control,
     goal: Option<Goal>,
+    intervals: Option<Intervals<'a>>,
     turns: Vec<Sender<Turn>>,
     reported: Receiver<anyhow::Result<()>>,
     usage: Usage,
@@ -167,6 +168,7 @@ impl Lead<'_> {
         // The usage of a target is measured from one turn to the next.
         let mut before = None;
         loop {
+            self.show_interval(&member, false)?;
             let turn = self.next_turn(&member)?;
             if let Some(before) = before.take() {
                 self.usage.add_since(before);
@@ -176,6 +178,7 @@ impl Lead<'_> {
                 let _ = sender.send(turn);
             }
             if turn.transfers == 0 {
+                self.show_interval(&member, true)?;
                 return member.end();
             }
             let took = member.make(turn, &mut self.usage)?;
@@ -192,9 +195,15 @@ impl Lead<'_> {
         }
     }
 
+    fn show_interval(&mut self, member: &Member, ended: bool) -> anyhow::Result<()> {
+        let Some(intervals) = &mut self.intervals else { return Ok(()) };
+        intervals.show(&member.steps.measured, self.usage, ended)
+    }
+
     fn next_turn(&mut self, member: &Member) -> anyhow::Result<Turn> {
         if let Some(goal) = &self.goal {
-            let turn = goal.next(Instant::now());
+            let now = Instant::now();
+            let turn = goal.next(now, self.intervals.as_ref().map_or(Duration::MAX, |intervals| intervals.left(now)));
             self.control.say(&Message::Turn(turn))?;
             return Ok(turn);
         }

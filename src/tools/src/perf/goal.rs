@@ -54,7 +54,8 @@ impl Goal {
         Self { warmup, transfers, duration, until, warmup_time, spent, last: 0, slow: 0.0 }
     }
 
-    pub fn next(&self, now: Instant) -> Turn {
+    /// Returns the next turn, which takes at most about `max`.
+    pub fn next(&self, now: Instant, max: Duration) -> Turn {
         let left = self.until.saturating_duration_since(now);
         if self.warmup > 0 && !self.warmup_time.is_zero() {
             return Turn { transfers: self.fitting(self.warmup, self.warmup_time.min(left)), counts: false };
@@ -63,7 +64,7 @@ impl Goal {
         let enough = self.duration.is_some_and(|duration| wanted <= duration / 100);
         // Measure at least one turn.
         let over = !self.spent.is_zero() && (enough || left.is_zero());
-        Turn { transfers: if over { 0 } else { self.fitting(self.transfers, wanted.min(left)) }, counts: true }
+        Turn { transfers: if over { 0 } else { self.fitting(self.transfers, wanted.min(left).min(max)) }, counts: true }
     }
 
     /// Returns the transfers that fit into `time`: at least one, at most `left`.

@@ -10,7 +10,7 @@
 //! | [`listener`] | the connection requests of clients and their measurements |
 //! | [`side`], [`crew`], [`limit`] | the objects and threads of a process, and its limits |
 //! | [`worker`], [`latency`], [`stream`] | the part of a thread: the measured loops |
-//! | [`goal`] | the number of transfers in the next turn, and the end |
+//! | [`goal`], [`interval`] | the number of transfers in the next turn, and the end; the intervals of --interval |
 //! | [`clock`], [`cpus`] | times and CPU time, CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
@@ -25,6 +25,7 @@ mod control;
 mod cpus;
 mod crew;
 mod goal;
+mod interval;
 mod latency;
 mod limit;
 mod listener;
@@ -43,6 +44,8 @@ pub use arguments::Arguments;
 use client::Client;
 use cpus::Cpus;
 use dat::Library;
+use plan::Plan;
+use report::Table;
 use result::Measurement;
 
 use crate::interrupt::Interrupt;
@@ -52,10 +55,12 @@ use crate::tool::{Outcome, Tool, log_errors, open_adapter};
 
 const PORT: u64 = 18_516;
 
-#[derive(Default)]
-struct Results {
+struct Results<'a> {
+    arguments: &'a Arguments,
     rows: Vec<Measurement>,
+    table: Table,
     note: String,
+    progress: ProgressBar,
 }
 
 impl Tool for Arguments {
@@ -72,23 +77,22 @@ impl Tool for Arguments {
     }
 }
 
-/// Measures, and shows the results even after an error.
+/// Measures, and shows each result as soon as it is available, also before an error.
 fn run_client(arguments: &Arguments) -> anyhow::Result<()> {
-    let (mut results, progress) = (Results::default(), ProgressBar::hidden());
+    let plans = arguments.plans();
+    let table = Table::new(&plans, arguments.gbits);
+    let progress = ProgressBar::hidden();
+    let mut results = Results { arguments, rows: Vec::new(), table, note: String::new(), progress };
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
-    let measured = measure(arguments, &mut results, &progress, &interrupt);
-    progress.finish_and_clear();
-    let shown = show(arguments, &results);
+    let measured = measure(&plans, &mut results, &interrupt);
+    results.progress.finish_and_clear();
+    let shown = results.end();
     ensure!(!interrupt.is_set(), "interrupted");
     measured.and(shown)
 }
 
-fn measure(
-    arguments: &Arguments,
-    results: &mut Results,
-    progress: &ProgressBar,
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
+fn measure(plans: &[Plan], results: &mut Results, interrupt: &Interrupt) -> anyhow::Result<()> {
+    let arguments = results.arguments;
     let peer = &arguments.peer;
     let library = peer.common.library_with(Some(arguments.name.as_bytes()))?.library;
     let cpus = Cpus::new(&arguments.cpu, &arguments.peer_cpu, peer.own_peer);
@@ -96,7 +100,7 @@ fn measure(
     let server = if peer.own_peer { Some(start_server(arguments, library)?) } else { None };
     cpus::pin(&cpus.own, 0)?;
     let ia = open_adapter(library, &arguments.name)?;
-    let plans = arguments.plans();
+    let progress = results.progress.clone();
     progress.set_length(plans.len() as u64);
     progress.set_style(ProgressStyle::with_template("{pos} of {len}  {msg}")?);
     progress.set_draw_target(ProgressDrawTarget::stderr());
@@ -110,16 +114,16 @@ fn measure(
     };
     let mut client = Client::connect(&ia, arguments, &cpus, &target)?;
     let mut cut = Vec::new();
-    for plan in &plans {
+    for plan in plans {
         let (title, plan) = (report::title(plan.test, plan.size), client.settled(plan));
         progress.set_message(title.clone());
-        let row = client.measure(&plan)?;
+        let row = client.measure(&plan, |end, row| results.show(|table| Ok(table.row(row, Some(end)))))?;
         if !row.complete {
             let (made, wanted) = (row.iterations, plan.iterations * u64::from(plan.threads));
             let seconds = arguments.seconds();
             cut.push(format!("{title}: it takes longer than {seconds} s (--limit): {made} of {wanted} transfers"));
         }
-        results.rows.push(row);
+        results.add(row)?;
         results.note = cpus.line(&plan);
         progress.inc(1);
     }
@@ -134,16 +138,32 @@ fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child
     child::Server::start(library, arguments.peer.common.library.as_deref(), &arguments.name, more)
 }
 
-/// Writes the results; an empty list only as JSON.
-fn show(arguments: &Arguments, Results { rows, note }: &Results) -> anyhow::Result<()> {
-    if rows.is_empty() && !arguments.peer.common.json {
-        return Ok(());
+impl Results<'_> {
+    /// Writes a row, except as JSON.
+    fn add(&mut self, row: Measurement) -> anyhow::Result<()> {
+        let first = self.rows.is_empty();
+        match (self.arguments.csv, self.arguments.peer.common.json) {
+            (true, _) => self.show(|_| report::csv(&row, first))?,
+            (_, true) => {}
+            _ => self.show(|table| Ok(table.row(&row, None)))?,
+        }
+        self.rows.push(row);
+        Ok(())
     }
-    if arguments.csv {
-        print::line(report::csv(rows)?)
-    } else if arguments.peer.common.json {
-        print::line(serde_json::to_string_pretty(rows)?)
-    } else {
-        print::line(format_args!("{}\n{note}", report::text(rows)))
+
+    /// Writes lines to standard output, between two states of the progress.
+    fn show(&mut self, text: impl FnOnce(&mut Table) -> anyhow::Result<String>) -> anyhow::Result<()> {
+        let text = text(&mut self.table)?;
+        self.progress.suspend(|| print::line(text))
+    }
+
+    /// Writes what follows the rows; JSON also without rows.
+    fn end(&self) -> anyhow::Result<()> {
+        match (self.arguments.csv, self.arguments.peer.common.json) {
+            (true, _) => Ok(()),
+            (_, true) => print::line(serde_json::to_string_pretty(&self.rows)?),
+            _ if self.rows.is_empty() => Ok(()),
+            _ => print::line(format_args!("\n{}\n{}", report::summary(&self.rows), self.note)),
+        }
     }
 }

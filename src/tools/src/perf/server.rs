@@ -98,7 +98,7 @@ impl Server<'_> {
         control.say(&Message::Ready(self.measurements))?;
         side.exchange(control)?;
         side.accept(self.measurements, &mut self.listener, control)?;
-        match crew::run(&mut side.workers, control, &self.arguments.cpu, None) {
+        match crew::run(&mut side.workers, control, &self.arguments.cpu, None, None) {
             Ok(outcome) => control.say(&Message::Report(outcome.usage)),
             Err(error) => {
                 // A client that has gone gets no reason.

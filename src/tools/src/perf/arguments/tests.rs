@@ -21,6 +21,9 @@ fn rejects_invalid_values() {
         "-D 0",
         "-D 86401",
         "-D nan",
+        "-i 0.01",
+        "-i 1 --csv",
+        "-i 1 --json",
         "-D 1 -n 5",
         "--histogram --csv",
         "--limit 18446744073709551615",
@@ -148,6 +151,8 @@ fn rejects_options_without_effect() {
         "--histogram",
         "-D 1",
         "--verify",
+        "--gbits",
+        "-i 1",
         "--csv",
         "--peer-cpu 0",
     ] {

@@ -5,7 +5,7 @@ use crate::perf::plan::tests::PLAN;
 fn all(mut goal: Goal, transfer: Duration) -> (Vec<u64>, Vec<u64>) {
     let (mut warmup, mut counted, mut now) = (Vec::new(), Vec::new(), Instant::now());
     loop {
-        let turn = goal.next(now);
+        let turn = goal.next(now, Duration::MAX);
         if turn.transfers == 0 {
             return (warmup, counted);
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::perf::plan::tests::PLAN;
 use crate::perf::result::Class;
 
 /// Returns a row with made-up numbers.
@@ -38,27 +39,47 @@ pub fn row(test: Test, size: u64) -> Measurement {
     }
 }
 
+/// Returns the lines that a table writes for these rows, without colours.
+fn lines(rows: &[Measurement], gbits: bool) -> Vec<String> {
+    let sizes: Vec<Plan> = rows.iter().map(|row| Plan { size: row.size, ..PLAN }).collect();
+    let mut table = Table::new(&sizes, gbits);
+    let text: Vec<String> = rows.iter().map(|row| table.row(row, None)).collect();
+    anstream::adapter::strip_str(&text.join("\n")).to_string().lines().map(str::to_owned).collect()
+}
+
 #[test]
-fn shows_two_tables_and_the_cpu_time() {
-    let rows = [row(Test::SendLat, 8), row(Test::WriteBw, 8), row(Test::WriteBw, 4_096)];
-    let shown = anstream::adapter::strip_str(&text(&rows)).to_string();
+fn shows_a_table_for_each_kind_of_test() {
+    let rows = [row(Test::SendLat, 8), row(Test::ReadLat, 4_194_304), row(Test::WriteBw, 8), row(Test::WriteBw, 4_096)];
+    let shown = lines(&rows, false);
     assert_eq!(
         shown,
-        "TEST      BYTES  MIN us  MEDIAN us  MEAN us  99 % us  99.9 % us  MAX us  DEVIATION us  CPU %  SERVER CPU %\n\
-             send_lat  8      0.150   0.200      0.251    1.000    2.000      12.345  0.071         50     100\n\
-             \n\
-             TEST      BYTES  OUTSTANDING  TRANSFERS/s  MB/s   CPU %  SERVER CPU %\n\
-             write_bw  8      64           4000000      32.00  50     100\n\
-             write_bw  4096   64           4000000      32.00  50     100\n\
-             \n\
-             CPU time: 3.00 s here and 6.00 s at the server, in 6.00 s of measurement."
+        [
+            "TEST        BYTES MIN us MEDIAN   MEAN    P99  P99.9    MAX    DEV CPU % SERVER",
+            "send_lat        8  0.150  0.200  0.251  1.000  2.000  12.35  0.071    50    100",
+            "read_lat  4194304  0.150  0.200  0.251  1.000  2.000  12.35  0.071    50    100",
+            "",
+            "TEST        BYTES  OUTSTANDING  TRANSFERS/s      MB/s CPU % SERVER",
+            "write_bw        8           64      4000000     32.00    50    100",
+            "write_bw     4096           64      4000000     32.00    50    100",
+        ]
     );
+    assert!(shown.iter().all(|line| line.len() < 80));
+    let mut table = Table { last: Some(true), ..Table::new(&[], false) };
+    let interval = table.row(&rows[0], Some(Duration::from_millis(1_040)));
+    assert_eq!(interval, "  1.04 s      8  0.150  0.200  0.251  1.000  2.000  12.35  0.071    50");
+    assert_eq!(lines(&rows[2..3], true)[1], "write_bw      8           64      4000000     0.256    50    100");
+    assert_eq!(summary(&rows[..2]), "CPU time: 2.00 s here and 4.00 s at the server, in 4.00 s of measurement.");
+}
+
+#[test]
+fn shortens_numbers() {
+    assert_eq!([0.0651, 9.8765, 98.765, 987.65, 123_456.7].map(short), ["0.065", "9.877", "98.77", "987.6", "123457"]);
 }
 
 #[test]
 fn writes_csv() {
     assert_eq!(
-        csv(&[row(Test::SendLat, 8)]).expect("memory takes all"),
+        csv(&row(Test::SendLat, 8), true).expect("memory takes all"),
         "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,both,min_ns,median_ns,mean_ns,p90_ns,\
              p99_ns,p99_9_ns,p99_99_ns,max_ns,deviation_ns,rate_per_s,bandwidth_mb_per_s,seconds,cpu_seconds,cpu_percent,server_cpu_seconds,\
              server_cpu_percent,processors,load,complete\n\
@@ -72,10 +93,10 @@ fn shows_histograms() {
     let class = |from_ns, to_ns, count| Class { from_ns, to_ns, count };
     let histogram = Some(vec![class(150.0, 200.0, 750), class(200.0, 250.0, 249), class(12_000.0, 15_000.0, 1)]);
     let rows = [Measurement { histogram, ..row(Test::SendLat, 8) }, row(Test::SendBw, 8)];
-    let text = text(&rows);
+    let text = summary(&rows);
     let shown: Vec<_> = anstream::adapter::strip_str(&text).to_string().lines().map(str::to_owned).collect();
     assert_eq!(
-        shown[6..11],
+        shown[..5],
         [
             "send_lat, 8 bytes:",
             "FROM us  TO us   TRANSFERS  %",
@@ -88,6 +109,6 @@ fn shows_histograms() {
 
 #[test]
 fn notes_rates_of_both_directions() {
-    let text = text(&[Measurement { both: true, ..row(Test::SendBw, 8) }]);
-    assert!(text.contains("\nTransfers and MB are the sums of both directions.\n"), "{text}");
+    let text = summary(&[Measurement { both: true, ..row(Test::SendBw, 8) }]);
+    assert!(text.starts_with("Transfers and bandwidth are the sums of both directions.\nCPU time: "), "{text}");
 }
