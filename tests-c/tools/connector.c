@@ -322,7 +322,7 @@ static int stray(DAT_CONN_QUAL qualifier, const char *to)
     sprintf(text,
             "{\"Plan\":{\"test\":\"send_bw\",\"size\":8,\"iterations\":1,\"warmup\":0,\"outstanding\":1,\"connections\":2,"
             "\"active\":1,\"threads\":%d,\"pause\":0,\"srq\":%s,\"wait\":true,\"target_polls\":false,\"verify\":%s,"
-            "\"both\":false,\"near\":true,\"crowded\":false}}",
+            "\"both\":false,\"reverse\":false,\"near\":true,\"crowded\":false}}",
             THREADS, srq, srq);
     tell(text);
     if (sscanf(hear(), "{\"Ready\":%llu}", &measurement) != 1)

@@ -2,7 +2,7 @@ complete -c dat-perf -s q -l qualifier -d 'Connection qualifier of the server, o
 complete -c dat-perf -l api -d 'Act as a program of this version of uDAPL' -r -f -a "1.2\t'A program that is linked with libdat.so.1'
 2.0\t'A program that is linked with libdat2.so.2'"
 complete -c dat-perf -l library -d 'Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find' -r -F
-complete -c dat-perf -s t -l test -d 'Tests to run, separated by commas; by default all of these, with --both send_bw, write_bw and read_bw' -r -f -a "send_lat\t'Sends back and forth, one after the other'
+complete -c dat-perf -s t -l test -d 'Tests to run, separated by commas; by default all of these, with --both or --reverse send_bw, write_bw and read_bw' -r -f -a "send_lat\t'Sends back and forth, one after the other'
 write_lat\t'RDMA writes back and forth; the target polls its memory'
 read_lat\t'RDMA reads, one after the other'
 send_bw\t'Many outstanding sends in one direction'
@@ -24,6 +24,7 @@ complete -c dat-perf -l limit -d 'Maximum time of one measurement; by default 12
 complete -c dat-perf -l self -d 'Start the server as a child process'
 complete -c dat-perf -l json -d 'Write JSON instead of text'
 complete -c dat-perf -s b -l both -d 'Transfer in both directions at the same time, in send_bw, write_bw and read_bw'
+complete -c dat-perf -s R -l reverse -d 'Let the server make the transfers of send_bw, write_bw and read_bw'
 complete -c dat-perf -l srq -d 'Take receive buffers from a shared receive queue'
 complete -c dat-perf -s w -l wait -d 'Wait with dat_evd_wait instead of polling with dat_evd_dequeue'
 complete -c dat-perf -l target-polls -d 'Poll at the target of RDMA with dat_evd_dequeue instead of reading its memory'

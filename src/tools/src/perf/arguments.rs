@@ -8,6 +8,9 @@ use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, M
 use crate::peer::{self, CLIENT, SERVER};
 use crate::units::{self, DAY};
 
+/// Tests of bandwidth.
+const BANDWIDTH: Option<&str> = Some("send_bw,write_bw,read_bw");
+
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
 /// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST or --self, it is the client, which
@@ -23,7 +26,7 @@ pub struct Arguments {
     #[allow(missing_docs)]
     pub peer: peer::Arguments,
 
-    /// Tests to run, separated by commas; by default all of these, with --both send_bw, write_bw and read_bw
+    /// Tests to run, separated by commas; by default all of these, with --both or --reverse send_bw, write_bw and read_bw
     #[arg(
         short,
         long,
@@ -32,13 +35,17 @@ pub struct Arguments {
         requires = "client", help_heading = CLIENT,
         hide_default_value = true,
         default_value = "send_lat,write_lat,read_lat,send_bw,write_bw,read_bw",
-        default_value_if("both", "true", "send_bw,write_bw,read_bw")
+        default_value_ifs([("both", "true", BANDWIDTH), ("reverse", "true", BANDWIDTH)])
     )]
     pub test: Vec<Test>,
 
     /// Transfer in both directions at the same time, in send_bw, write_bw and read_bw
     #[arg(short, long, requires = "client", help_heading = CLIENT)]
     pub both: bool,
+
+    /// Let the server make the transfers of send_bw, write_bw and read_bw
+    #[arg(short = 'R', long, requires = "client", help_heading = CLIENT, conflicts_with = "both")]
+    pub reverse: bool,
 
     /// Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges of powers of two such as 1-4K
     #[arg(short, long, value_name = "BYTES", default_value = "1,8,64,512,4K,32K,256K,1M,4M", value_parser = sizes,
@@ -164,8 +171,9 @@ impl Arguments {
         if let Some(duration) = self.duration.filter(|&duration| duration >= self.seconds() as f64) {
             return Some(format!("--duration {duration} does not end within --limit {}", self.seconds()));
         }
-        if let Some(test) = self.test.iter().find(|test| self.both && test.is_latency()) {
-            return Some(format!("--both is for send_bw, write_bw and read_bw, not for {test}"));
+        let option = if self.both { "--both" } else { "--reverse" };
+        if let Some(test) = self.test.iter().find(|test| (self.both || self.reverse) && test.is_latency()) {
+            return Some(format!("{option} is for send_bw, write_bw and read_bw, not for {test}"));
         }
         let latency = self.test.iter().any(|test| test.is_latency());
         if self.histogram && !latency && !self.peer.common.json {
@@ -208,6 +216,7 @@ impl Arguments {
             target_polls: self.target_polls,
             verify: self.verify,
             both: self.both,
+            reverse: self.reverse,
             near: false,
             crowded: false,
         }

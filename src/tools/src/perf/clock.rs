@@ -138,6 +138,18 @@ impl Steps {
         self.last = now;
     }
 
+    /// Adds `count` steps since the last step, each with their mean time.
+    pub fn step_by(&mut self, count: u64) {
+        let now = ticks();
+        let mean = now.saturating_sub(self.last) / count.max(1);
+        for _ in 0..count {
+            let at = self.count & (self.ticks.len() - 1);
+            self.ticks[at] = mean;
+            self.count += 1;
+        }
+        self.last = now;
+    }
+
     /// Ends a turn and adds its steps. Returns its duration.
     pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();

@@ -87,8 +87,9 @@ impl<'a> Member<'a> {
     }
 
     fn is_target(&self) -> bool {
-        let Plan { test, both, .. } = self.worker.plan;
-        !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
+        let Plan { test, both, reverse, .. } = self.worker.plan;
+        // With --reverse, a message ends each turn, for which the target waits.
+        !self.worker.initiator && !both && !reverse && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
     /// Performs the transfers of a turn. Returns their duration without the uncounted first transfer; adds the usage of
@@ -109,6 +110,9 @@ impl<'a> Member<'a> {
         self.transfer(start, start + 1)?;
         let before = Usage::until_now();
         self.steps.start();
+        if let Some(part) = self.part.as_mut().filter(|_| self.worker.plan.reverse) {
+            part.start(self.worker)?;
+        }
         self.transfer(start + 1, end)?;
         let took = self.steps.stop();
         usage.add_since(before);

@@ -45,14 +45,14 @@ fn round_send(worker: &mut Worker, connection: usize, number: u64) -> anyhow::Re
     if verify {
         worker.out.fill(0, size, connection, number);
     }
-    if worker.client {
+    if worker.initiator {
         send(worker, connection, size)?;
     }
-    if worker.outstanding > 1 || (verify && worker.client) {
+    if worker.outstanding > 1 || (verify && worker.initiator) {
         worker.reap()?;
     }
     let slot = slot(&worker.receive()?);
-    if !worker.client {
+    if !worker.initiator {
         send(worker, connection, size)?;
     }
     if verify {
@@ -73,7 +73,7 @@ fn send(worker: &mut Worker, connection: usize, size: usize) -> anyhow::Result<(
 #[inline(always)]
 fn round_write(worker: &mut Worker, connection: usize, number: u64) -> anyhow::Result<()> {
     let size = worker.plan.size as usize;
-    if !worker.client {
+    if !worker.initiator {
         await_write(worker, connection, number)?;
     }
     if worker.plan.verify {
@@ -82,7 +82,7 @@ fn round_write(worker: &mut Worker, connection: usize, number: u64) -> anyhow::R
     worker.out.set_end(size, number);
     worker.post_write(connection, size, 0)?;
     worker.reap()?;
-    if worker.client {
+    if worker.initiator {
         await_write(worker, connection, number)?;
     }
     Ok(())

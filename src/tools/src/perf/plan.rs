@@ -74,6 +74,7 @@ pub struct Plan {
     /// Set to compare the bytes of each transfer, which then has its own buffer.
     pub verify: bool,
     pub both: bool,
+    pub reverse: bool,
     /// Set if both processes are on one host.
     pub near: bool,
     /// Set if more threads poll than CPUs exist, so that they must yield.
@@ -102,6 +103,11 @@ impl Plan {
         }
     }
 
+    /// Returns whether a process makes the transfers, or if both make transfers, the first one.
+    pub fn is_initiator(&self, is_client: bool) -> bool {
+        is_client != self.reverse
+    }
+
     pub fn is_possible(&self) -> bool {
         (1..=MAX_SIZE).contains(&self.size)
             && (1..=MAX_ITERATIONS).contains(&self.iterations)
@@ -111,7 +117,8 @@ impl Plan {
             && (1..=MAX_CONNECTIONS).contains(&self.connections)
             && (1..=self.connections).contains(&self.active)
             && (1..=MAX_THREADS).contains(&self.threads)
-            && !(self.both && self.test.is_latency())
+            && !((self.both || self.reverse) && self.test.is_latency())
+            && !(self.both && self.reverse)
     }
 }
 

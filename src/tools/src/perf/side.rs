@@ -20,7 +20,7 @@ pub struct Side {
 
 impl Side {
     pub fn new(ia: &Ia, name: &str, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
-        let adapter = ia.attributes()?;
+        let (adapter, initiator) = (ia.attributes()?, plan.is_initiator(client));
         let max = match plan.test.transfer() {
             Transfer::Send => adapter.ia.max_message_size,
             Transfer::Write | Transfer::Read => adapter.ia.max_rdma_size,
@@ -28,11 +28,11 @@ impl Side {
         ensure!(plan.size <= max, "{name}: the maximum size of a transfer is {max} bytes");
         ensure!(plan.threads == 1 || adapter.provider.is_thread_safe, "{name}: the provider is not thread-safe");
         // Checked, because the peer determines the size.
-        let (memory, max) = (worker::memory(plan, &adapter.ia, client), max_memory());
+        let (memory, max) = (worker::memory(plan, &adapter.ia, initiator), max_memory());
         ensure!(memory <= max, "it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);
         let pz = Pz::new(ia)?;
         let workers = (0..plan.threads)
-            .map(|_| Worker::new(&pz, &adapter, plan, client, limit))
+            .map(|_| Worker::new(&pz, &adapter, plan, initiator, limit))
             .collect::<anyhow::Result<Vec<_>>>()?;
         Ok(Self { workers })
     }

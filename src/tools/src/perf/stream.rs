@@ -2,8 +2,8 @@
 //!
 //! A sender counts credits, one for each receive buffer that the peer has posted. Each empty message of the receiver
 //! returns a quarter of the credits. The target of RDMA makes no transfers, unless --both is set. An empty message also
-//! ends each turn of sends in one direction and of RDMA in both, so that the measured time includes the arrival of all
-//! transfers.
+//! ends each turn of sends in one direction, of RDMA in both, and of RDMA by the server, so that the measured time
+//! includes the arrival of all transfers.
 
 use std::ops::Range;
 
@@ -39,16 +39,33 @@ impl Part {
         Part::Messages(Messages { sent, received, credits, quarter: (credits / 4).max(1), ahead: 0 })
     }
 
+    /// With --reverse, the client starts the measured transfers of the server by an empty message.
+    pub fn start(&mut self, worker: &mut Worker) -> anyhow::Result<()> {
+        match self {
+            _ if !worker.initiator => worker.post_send(0, 0, 0),
+            Part::Messages(messages) => messages.await_empty(worker),
+            Part::Rdma(_) => await_empty(worker),
+        }
+    }
+
     pub fn run(&mut self, worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
         match self {
             Part::Messages(messages) => messages.exchange(worker, numbers, steps),
             Part::Rdma(next) => {
-                rdma_all(worker, next, numbers, steps)?;
-                if worker.plan.both {
-                    // The peer sends its message after its transfers.
+                let Plan { both, reverse, .. } = worker.plan;
+                let (initiator, transfers) = (worker.initiator, numbers.end - numbers.start);
+                if initiator || both {
+                    rdma_all(worker, next, numbers, steps)?;
+                }
+                if both || (reverse && initiator) {
                     worker.post_send(0, 0, 0)?;
-                    let slot = slot(&worker.receive()?);
-                    worker.post_recv(0, slot)?;
+                }
+                if both || (reverse && !initiator) {
+                    // The peer sends its message after its transfers.
+                    await_empty(worker)?;
+                }
+                if reverse && !initiator {
+                    steps.step_by(transfers);
                 }
                 worker.reap_all()
             }
@@ -72,22 +89,23 @@ pub struct Messages {
 impl Messages {
     /// Sends these messages, receives as many, or both.
     fn exchange(&mut self, worker: &mut Worker, messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
-        let (client, both, wanted) = (worker.client, worker.plan.both, messages.end - messages.start);
-        if client || both {
+        let (initiator, both, wanted) = (worker.initiator, worker.plan.both, messages.end - messages.start);
+        if initiator || both {
             self.send(worker, messages, steps)?;
         }
-        if !client || both {
-            while self.ahead < wanted {
-                self.take_next(worker)?;
+        if !initiator || both {
+            for _ in 0..wanted {
+                while self.ahead == 0 {
+                    self.take_next(worker)?;
+                }
+                self.ahead -= 1;
+                if !both {
+                    steps.step();
+                }
             }
-            self.ahead -= wanted;
         }
-        if client && !both {
-            // Only the empty message at the end of the turn raises the credits above the maximum.
-            while self.sent[0].credits <= self.credits {
-                self.take_next(worker)?;
-            }
-            self.sent[0].credits -= self.quarter;
+        if initiator && !both {
+            self.await_empty(worker)?;
         } else if !both {
             worker.post_send(0, 0, 0)?;
         }
@@ -122,6 +140,15 @@ impl Messages {
             connection = worker.next(connection);
             steps.step();
         }
+        Ok(())
+    }
+
+    /// Waits for the empty message that starts or ends a turn: only this one raises the credits above the maximum.
+    fn await_empty(&mut self, worker: &mut Worker) -> anyhow::Result<()> {
+        while self.sent[0].credits <= self.credits {
+            self.take_next(worker)?;
+        }
+        self.sent[0].credits -= self.quarter;
         Ok(())
     }
 
@@ -162,6 +189,12 @@ impl Messages {
 }
 
 // ---- RDMA ----
+
+/// Waits for the peer's empty message.
+fn await_empty(worker: &mut Worker) -> anyhow::Result<()> {
+    let slot = slot(&worker.receive()?);
+    worker.post_recv(0, slot)
+}
 
 fn rdma_all(worker: &mut Worker, next: &mut [u64], transfers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, verify) = (worker.plan.size as usize, worker.plan.verify);
@@ -221,7 +254,7 @@ pub fn fill_readable(worker: &Worker) {
 /// With --verify, compares the bytes that the last of the peer's `transfers` wrote.
 pub fn check_written(worker: &Worker, transfers: u64) -> anyhow::Result<()> {
     let plan = worker.plan;
-    if plan.verify && plan.test == Test::WriteBw && (plan.both || !worker.client) {
+    if plan.verify && plan.test == Test::WriteBw && (plan.both || !worker.initiator) {
         for Used { connection, slot, last } in used(&plan, transfers) {
             worker.into.check(slot, plan.size as usize, connection, last)?;
         }

@@ -47,10 +47,10 @@ impl Layout {
     }
 
     /// Returns the layouts of `out` and `into` of a [`Worker`].
-    fn of(plan: &Plan, depth: usize, client: bool) -> (Self, Self) {
+    fn of(plan: &Plan, depth: usize, initiator: bool) -> (Self, Self) {
         let size = usize::try_from(plan.size).unwrap_or(usize::MAX / 2);
         let targets = if plan.verify { plan.outstanding as usize * plan.active as usize } else { 0 };
-        let only_sends = client && !plan.both && !plan.test.is_latency();
+        let only_sends = initiator && !plan.both && !plan.test.is_latency();
         let into = match plan.test.transfer() {
             Transfer::Send if only_sends || !plan.verify => Self::new(size, 0),
             Transfer::Send => Self::new(size, receives(plan, depth)),
@@ -61,8 +61,8 @@ impl Layout {
 }
 
 /// Returns the bytes of all buffers of a process.
-pub fn memory(plan: &Plan, adapter: &IaAttributes, client: bool) -> u64 {
-    let (out, into) = Layout::of(plan, depth(plan, adapter), client);
+pub fn memory(plan: &Plan, adapter: &IaAttributes, initiator: bool) -> u64 {
+    let (out, into) = Layout::of(plan, depth(plan, adapter), initiator);
     out.length.saturating_add(into.length).saturating_mul(u64::from(plan.threads))
 }
 
@@ -146,8 +146,8 @@ pub fn posted_for(done: &Completion) -> usize {
 /// The objects of one thread. Endpoints are freed first, then the objects that they use.
 pub struct Worker {
     pub plan: Plan,
-    /// Set in the process that measures.
-    pub client: bool,
+    /// See [`Plan::is_initiator`].
+    pub initiator: bool,
     pub eps: Vec<Ep>,
     pub shared: Option<Srq>,
     pub evds: Evds,
@@ -168,13 +168,13 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn new(pz: &Pz, adapter: &Attributes, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
+    pub fn new(pz: &Pz, adapter: &Attributes, plan: &Plan, initiator: bool, limit: &Limit) -> anyhow::Result<Self> {
         let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
         let connections = plan.connections as usize;
         let depth = depth(plan, &adapter.ia);
         let evds =
             Evds::new(pz.ia(), [receives(plan, depth) + 1, outstanding + 8 * active + 8, 2 * connections], None)?;
-        let (out, into) = Layout::of(plan, depth, client);
+        let (out, into) = Layout::of(plan, depth, initiator);
         let (out, into) = (Buffers::new(pz, out)?, Buffers::new(pz, into)?);
         let srq = if plan.srq { Some(Srq::new(pz, depth)?) } else { None };
         let largest = plan.size.max(into.layout.bytes as u64);
@@ -185,7 +185,7 @@ impl Worker {
         }
         let worker = Worker {
             plan: *plan,
-            client,
+            initiator,
             eps,
             shared: srq,
             evds,

@@ -36,6 +36,7 @@ fn rejects_invalid_values() {
         "--size 0",
         "--test none",
         "--csv --json",
+        "--both -R",
     ] {
         let words = format!("dat-perf shm --self {wrong}");
         assert!(Arguments::try_parse_from(words.split(' ')).is_err(), "{wrong}");
@@ -103,6 +104,8 @@ fn default_tests() {
     assert_eq!(Arguments::parse_from(["dat-perf", "shm", "--self"]).test, Test::value_variants());
     let both = Arguments::parse_from(["dat-perf", "shm", "--self", "--both"]);
     assert_eq!((both.contradiction(), both.test), (None, vec![Test::SendBw, Test::WriteBw, Test::ReadBw]));
+    let reverse = Arguments::parse_from(["dat-perf", "shm", "--self", "-R"]);
+    assert_eq!((reverse.contradiction(), reverse.test), (None, vec![Test::SendBw, Test::WriteBw, Test::ReadBw]));
 }
 
 #[test]
@@ -117,6 +120,7 @@ fn finds_contradictions() {
         "shm --self -D 5 --limit 5",
         "shm --self -t send_bw --histogram",
         "shm --self --both --histogram",
+        "shm --self -R -t send_lat",
     ] {
         assert!(contradiction(&format!("dat-perf {wrong}")).is_some(), "{wrong}");
     }
@@ -152,6 +156,7 @@ fn rejects_options_without_effect() {
         "-D 1",
         "--verify",
         "--gbits",
+        "-R",
         "-i 1",
         "--csv",
         "--peer-cpu 0",

@@ -49,3 +49,16 @@ fn cpu_time_increases() {
     assert!(used.percent() > 0.0, "{used:?}");
     assert_eq!(Usage::default().percent(), 0.0);
 }
+
+#[test]
+fn steps_of_unknown_time_have_their_mean() {
+    let mut steps = Steps::new();
+    steps.start();
+    steps.last -= 4_000_000_000;
+    steps.step_by(MAX_STEPS as u64);
+    steps.step_by(0);
+    steps.stop();
+    let Measured { ticks, .. } = steps.measured;
+    assert_eq!((ticks.len(), ticks.stdev()), (MAX_STEPS as u64, 0.0));
+    assert!(ticks.mean() * MAX_STEPS as f64 >= 3.9e9, "{}", ticks.mean());
+}

@@ -16,6 +16,7 @@ pub const PLAN: Plan = Plan {
     target_polls: false,
     verify: true,
     both: false,
+    reverse: false,
     near: true,
     crowded: false,
 };
@@ -35,6 +36,8 @@ fn rejects_numbers_out_of_range() {
         Plan { active: 1_001, ..PLAN },
         Plan { threads: 0, ..PLAN },
         Plan { both: true, test: Test::ReadLat, ..PLAN },
+        Plan { reverse: true, test: Test::SendLat, ..PLAN },
+        Plan { both: true, reverse: true, ..PLAN },
     ];
     for plan in wrong {
         assert!(!plan.is_possible(), "{plan:?}");

@@ -16,6 +16,7 @@ pub fn row(test: Test, size: u64) -> Measurement {
         srq: false,
         wait: false,
         both: false,
+        reverse: false,
         min_ns: 150.0,
         median_ns: 200.0,
         mean_ns: 250.5,
@@ -80,10 +81,10 @@ fn shortens_numbers() {
 fn writes_csv() {
     assert_eq!(
         csv(&row(Test::SendLat, 8), true).expect("memory takes all"),
-        "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,both,min_ns,median_ns,mean_ns,p90_ns,\
+        "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,both,reverse,min_ns,median_ns,mean_ns,p90_ns,\
              p99_ns,p99_9_ns,p99_99_ns,max_ns,deviation_ns,rate_per_s,bandwidth_mb_per_s,seconds,cpu_seconds,cpu_percent,server_cpu_seconds,\
              server_cpu_percent,processors,load,complete\n\
-             shm,send_lat,8,1000,64,1,1,1,false,false,false,150.0,200.0,250.5,300.0,1000.0,2000.0,\
+             shm,send_lat,8,1000,64,1,1,1,false,false,false,false,150.0,200.0,250.5,300.0,1000.0,2000.0,\
              9000.0,12345.0,70.7,4000000.0,32.0,2.0,1.0,50.0,2.0,100.0,2,0.5,true"
     );
 }
