@@ -400,7 +400,10 @@ if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
     ok 'without /proc, by a path: the adapters are listed' without_proc "$info"
     ok 'without /proc, by PATH: the adapters are listed' without_proc env PATH="$BIN:$PATH" dat-info
     without_proc "$info" --explain shm
-    ok 'without /proc, --explain shm: it says so' says 'WRONG  shm: /proc is not mounted' '#proc-file-system'
+    ok 'without /proc, --explain shm: what is slower' says 'note   processes copy long messages' '/proc is not mounted' '#proc-file-system'
+    ok 'without /proc, --explain shm: nothing is wrong' never_says WRONG
+    without_proc "$BIN/dat-ping" shm --self --count 1
+    ok 'without /proc: two processes connect' says '1 round, 1 complete, 0.0 % lost'
     unshare -rm sh -c 'mount -t tmpfs -o mode=700,nr_inodes=1 none "$0" && exec "$@"' "$work/meet" \
         "$info" --explain shm >"$work/out" 2>&1 </dev/null
     ok '--explain shm, no room where processes meet: where, and what to do' \

@@ -16,7 +16,7 @@ pub enum Obstacle {
     Variable = 1,
     /// `DAT_SHM_VM=0` in the peer.
     PeerVariable,
-    /// Another PID namespace, or a /proc of another namespace.
+    /// Another PID namespace, no /proc, or a /proc of another namespace.
     Namespace,
     /// A filter of system calls.
     Filter,
@@ -53,7 +53,7 @@ impl Obstacle {
         match self {
             Obstacle::Variable => "DAT_SHM_VM=0 in the environment forbids it",
             Obstacle::PeerVariable => "DAT_SHM_VM=0 in the environment of the peer forbids it",
-            Obstacle::Namespace => "the processes are not in one PID namespace, or /proc shows another namespace",
+            Obstacle::Namespace => "/proc is not mounted, or the processes or /proc are in different PID namespaces",
             Obstacle::Filter => "a filter of system calls (seccomp) refuses process_vm_readv",
             Obstacle::Yama => "Yama forbids it (sysctl kernel.yama.ptrace_scope)",
             Obstacle::Permission => "the kernel refuses access to the peer",

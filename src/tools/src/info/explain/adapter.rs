@@ -172,10 +172,13 @@ impl Subject<'_> {
 fn copies() -> Step {
     match own_obstacle() {
         None => Step::ok("processes copy long messages and RDMA data directly, if the peer permits it"),
-        Some(obstacle) => Step::note(format!(
-            "processes copy long messages and RDMA data through shared memory, which is slower: {}",
-            obstacle.reason()
-        )),
+        Some(obstacle) => {
+            let reason = obstacle.reason();
+            let text =
+                format!("processes copy long messages and RDMA data through shared memory, which is slower: {reason}");
+            let step = Step::note(text);
+            if Path::new("/proc/thread-self").exists() { step } else { step.see(Topic::ProcFileSystem) }
+        }
     }
 }
 
