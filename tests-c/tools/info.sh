@@ -98,7 +98,7 @@ ok 'a library of another vendor: one line says so, and what to set' \
     sh -c '[ "$(grep -cF "$0" "$1")" = 1 ] && grep -F "$0" "$1" | grep -q "first in LD_LIBRARY_PATH.$"' "$advice" "$work/out"
 ok 'a library of another vendor: nothing about uDAPL 1.2' never_says 'Programs of uDAPL 1.2'
 ok 'a library of another vendor, --explain shm: status 0' other --explain shm
-ok 'a library of another vendor, --explain shm: at the end, too' sh -c 'sed "1,/^In short/d" "$1" | grep -qF "$0"' "$advice" "$work/out"
+ok 'a library of another vendor, --explain shm: in short, too' sh -c 'sed -n "/^In short/,/^$/p" "$1" | grep -qF "$0"' "$advice" "$work/out"
 cp "$foreign/libdat2.so.2" "$tree/lib"
 ok 'a library of another vendor beside the tool: status 0' \
     sh -c 'LD_LIBRARY_PATH=$1/lib:$2 "$1/bin/dat-info" >"$3" 2>&1' other "$tree" "$LIB" "$work/out"
@@ -106,7 +106,7 @@ ok 'a library of another vendor beside the tool: its own directory is no remedy'
     "load $tree/lib/libdat2.so.2, which is not libdat: put the directory of libdat first in LD_LIBRARY_PATH."
 conf "$shm"
 other --explain shm
-ok 'a library of another vendor without the adapter, --explain: at the end, too' says 'Works now: shm' "$advice"
+ok 'a library of another vendor without the adapter, --explain: in short, too' says 'Works now: shm' "$advice"
 unset DAT_OVERRIDE
 
 # ---- The table ----
@@ -206,12 +206,16 @@ conf '# a comment' "$shm" \
     'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
     'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""' 'broken u1.2 perhaps'
 
+ok '--explain: begins with what works now, and how to get RDMA' sh -c '
+    "$0" --explain | { read -r first && [ "$first" = "In short" ] && read -r second && [ "${second#Works now: shm}" != "$second" ]; }' "$info"
 ok '--explain: status 1, since lines are wrong' run 1 --explain
-ok '--explain: why this file' says "DAT_OVERRIDE names $work/dat.conf"
-ok '--explain: each line with what is wrong with it' says "dat.conf:5: line ignored: field 3 is neither threadsafe" \
+ok '--explain: a faulty line' says 'dat.conf:5: line ignored: field 3 is neither threadsafe' 'RDMA'
+ok '--explain: no step without a fault' sh -c '! grep "^  ok " "$1"' steps "$work/out"
+ok '--explain --all: status 1, since lines are wrong' run 1 --explain --all
+ok '--explain --all: why this file' says "DAT_OVERRIDE names $work/dat.conf"
+ok '--explain --all: each line with what is wrong with it' says "dat.conf:5: line ignored: field 3 is neither threadsafe" \
     "dat.conf:4: later is not used: it is for version 2.0" "dat.conf:2: shm by libdaplshm.so.1"
 ok '--explain: the reason of the loader' says 'libno-such-provider.so.1: cannot open shared object file'
-ok '--explain: ends with what works now, and how to get RDMA' says 'Works now: shm' 'RDMA'
 run 1 --explain --json
 ok '--explain --json: chapters with steps' json "d['works'] == ['shm', 'later'] and any(s['state'] == 'wrong'
     and s['see'] == 'docs/troubleshooting.md#ignored-line' for c in d['chapters'] for s in c['steps'] if 'line ignored' in s['text'])"
@@ -276,7 +280,8 @@ ok 'a file with a line for shm: it is not' never_says 'has no line for shm'
 if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>&1; then
     conf "$shm" "$(seq 9 | sed 's/.*/eth& u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere 0" ""/')"
     run 1 --explain
-    ok 'nine adapters without a device: one chapter for all' says 'dat_ia_open of 9 adapters over RDMA' 'eth1 eth2 eth3' '#no-rdma-device'
+    ok 'nine adapters without a device: one chapter for all' says 'dat_ia_open of 9 adapters, version 1.2' \
+        'there is no RDMA device' 'eth1 eth2 eth3 and 6 more' '#no-rdma-device'
     ok 'nine adapters without a device: none of them has its own' never_says 'dat_ia_open "eth1"'
     run 0 --explain shm
     ok 'nine other lines are not told one by one' says '9 lines have other names'
@@ -289,6 +294,26 @@ if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>
     conf "$shm"
 fi
 
+# The same for libraries that are missing. Each version has its own cause.
+conf "$shm" "$(seq 5 | sed 's/.*/x& u1.2 threadsafe default libno-such-provider.so.1 ACME.1.0 "" ""/')" \
+    'y u1.2 threadsafe default libno-such-other.so.1 ACME.1.0 "" ""'
+ok 'five adapters without a library, --explain: status 1' run 1 --explain
+ok 'five adapters without a library, --explain: one chapter for all, and one for the other' says \
+    'dat_ia_open of 5 adapters, version 1.2' 'WRONG  cannot use libno-such-provider.so.1' 'x1 x2 x3 and 2 more' \
+    'dat_ia_open "y", version 1.2'
+ok 'five adapters without a library, --explain --all: status 1' run 1 --explain --all
+ok 'five adapters without a library, --explain --all: all names' says 'x1 x2 x3 x4 x5'
+run 1 --explain --json
+ok 'five adapters without a library, --explain --json: all names and steps' json "
+    sum('x1 x2 x3 x4 x5' in s['text'] for c in d['chapters'] for s in c['steps']) == 1
+    and any(s['state'] == 'ok' for c in d['chapters'] for s in c['steps'])"
+chmod 755 "$work/meet"
+conf "$shm" "$(echo "$shm" | sed 's/u1\.2/u2.0/; s/so\.1 libdat\.1\.2/so.2 libdat.2.0/')"
+ok 'a fault of both versions: status 1' run 1
+ok 'a fault of both versions: one line, without a version' sh -c '[ "$(grep -c "open to other users" "$1")" = 1 ] &&
+    grep -q "^shm: .*open to other users" "$1"' lines "$work/out"
+chmod 700 "$work/meet"
+
 # ---- Entries of one name ----
 
 conf "$shm" 'shm u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
@@ -296,7 +321,7 @@ conf "$shm" 'shm u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 ""
 run 0 --json
 ok 'entries of one name: each tells of itself' json "[(a['version'], a['thread_safe'], a['opens'])
     for a in d['adapters']] == [('1.2', True, True), ('1.2', False, False), ('1.3', True, True)]"
-ok 'entries of one name, --explain: status 1' run 1 --explain
+ok 'entries of one name, --explain: status 1' run 1 --explain --all
 ok 'entries of one name, --explain: a chapter for each' says 'dat_ia_open "shm", version 1.2 threadsafe' \
     'dat_ia_open "shm", version 1.2 nonthreadsafe' 'dat_ia_open "shm", version 1.3 threadsafe'
 ok 'entries of one name, --explain: the name works once' grep -qF 'Works now: shm (1.2). Try' "$work/out"

@@ -19,8 +19,8 @@ pub struct Arguments {
     #[arg(value_name = "NAME", value_parser = OsStringValueParser::new().try_map(named))]
     pub name: Option<OsString>,
 
-    /// Also list the adapters that do not open, each with the cause
-    #[arg(short, long, conflicts_with_all = ["name", "explain"])]
+    /// Also list the adapters that do not open, each with the cause; with --explain, also the steps without a fault
+    #[arg(short, long, conflicts_with = "name")]
     pub all: bool,
 
     /// Show the steps of dat_ia_open for NAME or all adapters, and where the documentation describes each failure

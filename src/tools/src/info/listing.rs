@@ -178,10 +178,10 @@ fn show(Listing { adapters: rows, missing, hints, ignored, .. }: &Listing, all: 
     if !lines.is_empty() {
         print::line(columns(&heads, lines))?;
     }
-    let failed: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((&*row.name, cause(row)?))).collect();
+    let failed = failures(rows);
     if all || failed.len() <= MAX_LINES {
-        for (name, why) in &failed {
-            print::line(format_args!("{}: {}", styled(WRONG, shown(name)), shown(why)))?;
+        for (name, versions, why) in &failed {
+            print::line(format_args!("{}: {}", styled(WRONG, shown(name) + versions), shown(why)))?;
         }
     } else {
         let count = styled(WRONG, format!("{} adapters do not open", failed.len()));
@@ -205,6 +205,24 @@ fn show(Listing { adapters: rows, missing, hints, ignored, .. }: &Listing, all: 
     Ok(())
 }
 
+/// Returns the names that do not open, each cause once with the versions to which it applies, if not to all of a name.
+fn failures(rows: &[Listed]) -> Vec<(&str, String, &str)> {
+    let mut failed: Vec<(&str, String, &str)> = Vec::new();
+    for row in rows {
+        let Some(why) =
+            cause(row).filter(|why| !failed.iter().any(|(name, _, known)| *name == row.name && known == why))
+        else {
+            continue;
+        };
+        let (of, others): (Vec<&Listed>, Vec<&Listed>) =
+            rows.iter().filter(|other| other.name == row.name).partition(|other| cause(other) == Some(why));
+        let versions: Vec<&str> = of.iter().map(|one| &*one.version).collect();
+        let versions = if others.is_empty() { String::new() } else { format!(" ({})", versions.join(", ")) };
+        failed.push((&row.name, versions, why));
+    }
+    failed
+}
+
 /// Returns why an adapter does not open, without library, line and name.
 fn cause(row: &Listed) -> Option<&str> {
     let why = row.why.as_deref()?;
@@ -212,13 +230,19 @@ fn cause(row: &Listed) -> Option<&str> {
     Some(why.strip_prefix(&format!("{}: ", row.name)).unwrap_or(why))
 }
 
+/// Returns a cause without what precedes it: the adapter's name and device, or the process and time that the C
+/// providers write.
+pub fn shared_part<'a>(name: &str, why: &'a str) -> &'a str {
+    let why = why.rsplit_once(" us): ").map_or(why, |(_, why)| why.trim_start());
+    let why = why.split_once(&format!("{name}: ")).map_or(why, |(_, why)| why);
+    why.rsplit_once("; ").map_or(why, |(_, why)| why)
+}
+
 /// Returns the causes with their numbers of adapters, in descending order.
-fn causes(failed: &[(&str, &str)]) -> String {
+fn causes(failed: &[(&str, String, &str)]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for (name, why) in failed {
-        // Removes the name and the device, which precede the cause.
-        let why = why.split_once(&format!("{name}: ")).map_or(*why, |(_, why)| why);
-        let why = why.rsplit_once("; ").map_or(why, |(_, why)| why);
+    for (name, _, why) in failed {
+        let why = shared_part(name, why);
         match counts.iter_mut().find(|(known, _)| *known == why) {
             Some((_, count)) => *count += 1,
             None => counts.push((why, 1)),

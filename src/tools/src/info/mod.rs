@@ -48,7 +48,7 @@ impl Tool for Arguments {
         let outcome = match (name.as_deref(), self.probe) {
             (Some(name), Some(request)) => return probe::answer(name, request, common),
             (None, _) if self.processes => processes::run(json, self.all, self.watch),
-            (name, _) if self.explain => explain::run(name, common),
+            (name, _) if self.explain => explain::run(name, common, self.all),
             (Some(name), _) => one(name, common),
             (None, _) => listing::run(common, self.all),
         };

@@ -21,6 +21,9 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Exit status of the other process in this case.
 const HANGS: i32 = 124;
 
+/// The lines of the C library about itself.
+const CHATTER: [&str; 3] = ["DAT Registry: Started", "DAT Registry: using config file", "DAT Registry: Stopped"];
+
 pub struct Probe {
     /// The adapter, or the reason why it does not open.
     pub answer: Result<Opened, String>,
@@ -31,6 +34,12 @@ impl Probe {
     /// Returns the messages without warnings, which may be about other adapters.
     pub fn errors(&self) -> impl DoubleEndedIterator<Item = &Message> {
         self.messages.iter().filter(|message| message.is_error)
+    }
+
+    /// Returns why the adapter does not open: the last error, or the return code.
+    pub fn cause(&self) -> Option<&str> {
+        let code = self.answer.as_ref().err()?;
+        Some(self.errors().next_back().map_or(code, Message::words))
     }
 
     pub fn topic(&self) -> Option<Topic> {
@@ -94,8 +103,8 @@ pub fn finish(started: anyhow::Result<Child>) -> Probe {
             _ => format!("the process that opened it ended with {}", output.status),
         })
     });
-    // The C library writes its last line after the cause.
-    let lines = printed.into_iter().chain(errors.lines()).filter(|line| !line.starts_with("DAT Registry: Stopped"));
+    let lines = printed.into_iter().chain(errors.lines());
+    let lines = lines.filter(|line| !CHATTER.iter().any(|start| line.starts_with(start)));
     Probe { answer, messages: lines.map(Message::of).collect() }
 }
 

@@ -17,7 +17,7 @@ use dat_registry::search::{self, Places};
 use host::topic::Topic;
 use serde_json::json;
 
-use super::listing::{entry_of, probe_all};
+use super::listing::{entry_of, probe_all, shared_part};
 use super::probe::{Probe, probe};
 use super::{hidden, load, shown, words};
 use crate::print::{self, HEADING, styled};
@@ -30,6 +30,8 @@ use step::{Chapter, Step, place};
 
 #[derive(Default)]
 struct Account {
+    /// Set to show all steps, and all names that have the same cause.
+    everything: bool,
     chapters: Vec<Chapter>,
     versions: Vec<Api>,
     /// Names that open, each with the versions of the programs that open it.
@@ -41,7 +43,9 @@ struct Account {
     kinds: Vec<Kind>,
 }
 
-pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
+/// Explains an adapter or all; `everything` includes the steps without a fault of all adapters.
+pub fn run(name: Option<&CStr>, common: &Common, everything: bool) -> anyhow::Result<Outcome> {
+    let everything = everything || common.json || name.is_some();
     let loaded = load(common);
     let host = Host::this();
     let has = |all: &[Adapter]| name.is_none_or(|name| all.iter().any(|one| *one.name == *name));
@@ -49,7 +53,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     let somewhere = loaded.iter().flatten().any(|one| has(&one.adapters));
     let any = loaded.iter().any(Result::is_ok);
     let gives = loaded.iter().flatten().any(|one| !one.adapters.is_empty());
-    let mut all = Account::default();
+    let mut all = Account { everything, ..Account::default() };
     let mut failure = None;
     for loaded in &loaded {
         match loaded {
@@ -86,11 +90,11 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
         }
         print::line(format_args!("{object:#}"))?;
     } else {
-        for chapter in &all.chapters {
-            print::line(chapter.text())?;
-        }
         if any {
-            show_end(&all, name)?;
+            show_summary(&all, name)?;
+        }
+        for text in all.chapters.iter().filter_map(|chapter| chapter.text(everything)) {
+            print::line(format_args!("\n{}", text.trim_end()))?;
         }
     }
     let wrong = all.chapters.iter().any(Chapter::is_wrong);
@@ -135,18 +139,18 @@ impl Account {
                 }
             }
             None => {
-                // A distribution's file has dozens of RDMA adapters.
-                let (without, others): (Vec<_>, Vec<_>) =
-                    all.iter().partition(|(_, probe)| probe.topic() == Some(Topic::NoRdmaDevice));
-                let together = without.len() > 1;
-                let single = if together { &[] } else { &without[..] };
-                let singles = others.iter().chain(single);
-                self.chapters.extend(singles.map(|(one, probe)| explain(&one.name, one.request, probe)));
-                if together {
-                    let names: Vec<String> = without.iter().map(|(adapter, _)| words(&adapter.name)).collect();
-                    let text = format!("this host has no RDMA device, which all of them need: {}", names.join(" "));
-                    let title = format!("dat_ia_open of {} adapters over RDMA, version {api}", names.len());
-                    self.chapters.push(Chapter { title, steps: vec![Step::wrong(text).see(Topic::NoRdmaDevice)] });
+                for (cause, same) in by_cause(&all) {
+                    let chapters = same.iter().map(|(one, probe)| explain(&one.name, one.request, probe));
+                    match cause.filter(|_| same.len() > 1) {
+                        None => self.chapters.extend(chapters),
+                        Some((cause, topic)) => {
+                            let wrong = chapters.into_iter().any(|chapter| chapter.is_wrong());
+                            let text = format!("{cause}\n{}", self.names(&same));
+                            let title = format!("dat_ia_open of {} adapters, version {api}", same.len());
+                            let step = Step::wrong_if(wrong, text).see(topic.unwrap_or(Topic::DoesNotOpen));
+                            self.chapters.push(Chapter { title, steps: vec![step] });
+                        }
+                    }
                 }
             }
         }
@@ -158,6 +162,14 @@ impl Account {
         self.versions.push(api);
     }
 
+    /// Returns the names of adapters; without `everything`, only some.
+    fn names(&self, adapters: &[&Probed]) -> String {
+        let max = if self.everything { adapters.len() } else { MAX_NAMES };
+        let some: Vec<String> = adapters.iter().take(max).map(|(adapter, _)| words(&adapter.name)).collect();
+        let others = adapters.len().saturating_sub(max);
+        some.join(" ") + &if others > 0 { format!(" and {others} more") } else { String::new() }
+    }
+
     /// Records a name that opens.
     fn works(&mut self, name: &CStr, api: Api) {
         match self.works.iter_mut().find(|(known, _)| **known == *name) {
@@ -166,6 +178,29 @@ impl Account {
             None => self.works.push((name.to_owned(), vec![api])),
         }
     }
+}
+
+/// Maximum shown names of adapters with the same cause. A distribution's file has dozens.
+const MAX_NAMES: usize = 3;
+
+/// An adapter, and the result of its dat_ia_open.
+type Probed<'a> = (&'a Adapter, Probe);
+
+/// A cause without the name of the adapter, with the section that describes the remedy.
+type Cause<'a> = (&'a str, Option<Topic>);
+
+/// Groups adapters by the cause for which they do not open, in the order of the first ones.
+fn by_cause<'a>(all: &'a [Probed<'a>]) -> Vec<(Option<Cause<'a>>, Vec<&'a Probed<'a>>)> {
+    let mut groups: Vec<(Option<Cause>, Vec<_>)> = Vec::new();
+    for one in all {
+        let (adapter, probe) = one;
+        let cause = probe.cause().map(|why| (shared_part(&words(&adapter.name), why), probe.topic()));
+        match groups.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, same)) => same.push(one),
+            None => groups.push((cause, vec![one])),
+        }
+    }
+    groups
 }
 
 /// Returns a note if the provider for RDMA, a separate package, is not next to a library.
@@ -214,17 +249,18 @@ fn compare(own: &Found, found: &search::Found, adapters: &[Adapter], name: Optio
     })
 }
 
-fn show_end(
-    Account { versions, works, hidden, lacks_shm, kinds, .. }: &Account,
+/// Writes the section "In short".
+fn show_summary(
+    Account { everything, versions, works, hidden, lacks_shm, kinds, .. }: &Account,
     name: Option<&CStr>,
 ) -> anyhow::Result<()> {
     print::line(styled(HEADING, "In short"))?;
     let of_name = name.and_then(|name| works.iter().find(|(known, _)| **known == *name));
     if let Some(name) = name.filter(|_| of_name.is_none()) {
-        print::line(format_args!("  {} does not open: a step above that is WRONG is the cause.", shown(&words(name))))?;
+        print::line(format_args!("  {} does not open: a failed step below is the cause.", shown(&words(name))))?;
     }
     match &**works {
-        [] => print::line("  No adapter opens: the steps that are WRONG are the cause.")?,
+        [] => print::line("  No adapter opens: the failed steps below are the cause.")?,
         [first, ..] => {
             // Appends the versions whose programs open the adapter, unless all do.
             let named = |(name, of): &(CString, Vec<Api>)| {
@@ -248,10 +284,13 @@ fn show_end(
     }
     if name.is_none() && !kinds.contains(&Kind::Verbs) {
         print::line(if kinds.contains(&Kind::Tcp) {
-            "  shm connects processes of this host, tcp connects hosts. RDMA is faster: the section above lists the missing parts."
+            "  shm connects processes of this host, tcp connects hosts. RDMA is faster: the last section lists the missing parts."
         } else {
-            "  shm connects processes of this host. To connect hosts, add a line for tcp, or RDMA: the section above lists the missing parts."
+            "  shm connects processes of this host. To connect hosts, add a line for tcp, or RDMA: the last section lists the missing parts."
         })?;
+    }
+    if !everything {
+        print::line("  `dat-info --explain --all` shows also the steps without a fault, and all names.")?;
     }
     Ok(())
 }

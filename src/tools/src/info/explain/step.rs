@@ -76,9 +76,14 @@ impl Chapter {
         self.steps.iter().any(|step| step.state == Finding::Wrong)
     }
 
-    pub fn text(&self) -> String {
+    /// Returns the chapter as text, without steps that are ok unless `everything` is set; `None` if none remains.
+    pub fn text(&self, everything: bool) -> Option<String> {
+        let steps: Vec<&Step> = self.steps.iter().filter(|step| everything || step.state != Finding::Ok).collect();
+        if steps.is_empty() {
+            return None;
+        }
         let mut text = format!("{}\n", styled(HEADING, shown(&self.title)));
-        for step in &self.steps {
+        for step in steps {
             let (style, word) = match step.state {
                 Finding::Ok => (GOOD, "ok"),
                 Finding::Note => (ATTENTION, "note"),
@@ -92,7 +97,7 @@ impl Chapter {
                 text += &format!("         see: {place}\n");
             }
         }
-        text
+        Some(text)
     }
 }
 
