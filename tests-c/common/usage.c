@@ -57,7 +57,7 @@ bool kernel_frees(void)
         f = fopen(path, "r");
         if (f == NULL)
             continue;
-        found = fscanf(f, "%*d (%31[^)]) %c", name, &state) == 2 && strcmp(name, "dat-verbs-free") == 0 && state == 'D';
+        found = fscanf(f, "%*d (%31[^)]) %c", name, &state) == 2 && strstr(name, "-free") != NULL && state == 'D';
         fclose(f);
     }
     if (d != NULL)
