@@ -65,6 +65,30 @@ bool kernel_frees(void)
     return found;
 }
 
+static void threads_show(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    struct dirent *entry;
+
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        static const char *const files[] = { "comm", "wchan", "stack" };
+
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+            char path[64], line[128];
+            FILE *f;
+
+            snprintf(path, sizeof path, "/proc/self/task/%.16s/%s", entry->d_name, files[i]);
+            f = fopen(path, "r");
+            while (f != NULL && fgets(line, sizeof line, f) != NULL)
+                fprintf(stderr, "# thread %s: %s: %.*s\n", entry->d_name, files[i], (int)strcspn(line, "\n"), line);
+            if (f != NULL)
+                fclose(f);
+        }
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
 void descriptors_show(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -79,6 +103,7 @@ void descriptors_show(void)
     }
     if (d != NULL)
         closedir(d);
+    threads_show();
 }
 
 long resident_kib(void)

@@ -32,7 +32,7 @@ bool descriptors_left(int count);
  */
 bool kernel_frees(void);
 
-/* Prints what each descriptor of this process is, after a test of their number has failed. */
+/* Prints what each descriptor of this process is, and what each thread does, after a test of a number has failed. */
 void descriptors_show(void);
 
 long resident_kib(void);

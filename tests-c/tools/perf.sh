@@ -196,7 +196,7 @@ run 0 shm --self -t write_bw -s 1M -n 20 --gbits && grep -q '^write_bw  *1048576
     grep -q 'TRANSFERS/s  *Gbit/s  *CPU' "$work/out"
 result $? '--gbits'
 # The intervals end in ascending order, before the row of the measurement.
-run 0 shm --self -t send_lat,write_bw -s 8 -D 0.5 -i 0.1 --wait --threads 2 &&
+run 0 shm --self -t send_lat,write_bw -s 8 -D 2 -i 0.2 --wait --threads 2 &&
     awk '$2 == "s" && NF >= 7 { if ($1 < last) exit 1; last = $1; n++ } /^(send_lat|write_bw)/ { if (n < 2) exit 1; n = last = 0; rows++ }
         END { exit rows != 2 }' "$work/out"
 result $? '--interval'

@@ -26,6 +26,8 @@ DAT_OVERRIDE=$work/dat.conf
 export LD_LIBRARY_PATH DAT_OVERRIDE
 . "$here/../common/tap.sh"
 
+# The name of the adapter of tcp, which no other test uses.
+net=net$$
 # Another user must be able to enter the directory.
 chmod 755 "$work"
 # conf DIRECTORY: writes a configuration with this rendezvous directory.
@@ -34,7 +36,7 @@ conf()
     cat >"$DAT_OVERRIDE" <<END
 shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$1" ""
 shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$1" ""
-net u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "tcp lo" ""
+$net u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "tcp lo" ""
 END
     chmod 644 "$DAT_OVERRIDE"
 }
@@ -56,11 +58,11 @@ start()
 shows()
 {
     tries=0
-    until "$BIN/dat-info" --processes --json >"$work/info.out" && python3 - "$work" "$1" <<'END'
+    until "$BIN/dat-info" --processes --json >"$work/info.out" && python3 - "$work" "$net" "$1" <<'END'
 import json, sys
-work, wanted = sys.argv[1:]
+work, net, wanted = sys.argv[1:]
 p = {o["pid"]: o for o in json.load(open(work + "/info.out"))["processes"] if (o["directory"] or "").startswith(work) or
-     o["directory"] is None and (o["adapters"] is None or o["adapters"][0]["name"] == "net")}
+     o["adapters"] and o["adapters"][0]["name"] == net}
 a = {pid: o["adapters"][0] for pid, o in p.items() if o["adapters"]}
 e = {pid: adapter["endpoints"][0] for pid, adapter in a.items() if adapter["endpoints"]}
 sys.exit(not eval("(%s)" % wanted))
@@ -103,18 +105,36 @@ grows()
 }
 ok 'messages and bytes of both grow' grows
 
+# has PATTERN...: checks that each pattern is in the last table.
+has()
+{
+    for pattern; do
+        grep -qE -- "$pattern" "$work/table.out" || return 1
+    done
+}
+
+# prints OPTION PATTERN...: waits until each pattern is in the tables of dat-info --processes OPTION.
+prints()
+{
+    option=$1
+    shift
+    tries=0
+    until "$BIN/dat-info" --processes $option >"$work/table.out" && has "$@"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || { cat "$work/table.out"; return 1; }
+        sleep 0.05
+    done
+}
+
 # Checks the table. Columns: process, command, user, adapter, version, connections, made, failed, sent, received,
 # stalls, lost, direct, age.
 table()
 {
-    "$BIN/dat-info" --processes >"$work/table.out" &&
-        grep -q '^PID  *COMMAND  *USER  *ADAPTER  *API  *CONNECTIONS  *MADE  *FAILED  *SENT  *BYTES  *RECEIVED  *BYTES  *STALLS  *LOST  *DIRECT  *AGE$' \
-            "$work/table.out" || return 1
-    for i in "$server" "$client"; do
-        bytes='[1-9][0-9.]* [KM]*i*B'
-        grep -qE "^$i +dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9] +0 +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +0 +(yes|no:[a-z]+) +00:[0-9]{2}\$" \
-            "$work/table.out" || return 1
-    done
+    bytes='[1-9][0-9.]* [KM]*i*B'
+    row="+dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9] +0 +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +0"
+    row="$row +(yes|no:[a-z]+) +[0-9:]+\$"
+    prints '' "^$server $row" "^$client $row" \
+        '^PID +COMMAND +USER +ADAPTER +API +CONNECTIONS +MADE +FAILED +SENT +BYTES +RECEIVED +BYTES +STALLS +LOST +DIRECT +AGE$'
 }
 ok 'the table for people' table
 
@@ -123,7 +143,7 @@ stopped()
 {
     kill -STOP "$client"
     shows "p[$client]['adapters'] is None and p[$client]['stopped'] and $server in a and not p[$server]['stopped']" &&
-        "$BIN/dat-info" --processes >"$work/table.out" && grep -qE "^$client +dat-ping +[^ ]+ +stopped +-" "$work/table.out"
+        prints '' "^$client +dat-ping +[^ ]+ +stopped +-"
     found=$?
     kill -CONT "$client"
     [ $found = 0 ] && shows "$client in a"
@@ -202,8 +222,7 @@ hang()
     shows "[i for i in e if i != $receiver and a[i]['name'] == '$1' and e[i]['outstanding_requests'] == 1 and
         p[i]['command'] == 'hang'] and e[$receiver]['message_waits'] and e[$receiver]['path'] $3 and
         e[$receiver]['state'] == 'DAT_EP_STATE_CONNECTED'" || return 1
-    "$BIN/dat-info" --processes >"$work/table.out" && grep -qE "^$receiver +$1 .* a receive\$" "$work/table.out" &&
-        grep -qE "^[0-9]+ +$1 .* a receive of the peer\$" "$work/table.out" || { cat "$work/table.out"; return 1; }
+    prints '' "^$receiver +$1 .* a receive\$" "^[0-9]+ +$1 .* a receive of the peer\$"
 }
 
 # await FILE TEXT: waits until the file in $work contains a line.
@@ -217,12 +236,11 @@ await()
     done
 }
 ok 'shm: two processes that hang: one waits for a receive of the other' hang shm 18518 "in ('direct', 'ring')"
-ok 'tcp: two processes that hang: one waits for a receive of the other' hang net 18519 "== 'socket'"
+ok 'tcp: two processes that hang: one waits for a receive of the other' hang "$net" 18519 "== 'socket'"
 
 queues()
 {
-    "$BIN/dat-info" --processes --all >"$work/table.out" &&
-        grep -qE "^$receiver +net +EVD +0x[0-9a-f]+ +[1-9][0-9]* +0 +0 +(-|a thread waits)\$" "$work/table.out"
+    prints --all "^$receiver +$net +EVD +0x[0-9a-f]+ +[1-9][0-9]* +0 +0 +(-|a thread waits)\$"
 }
 ok '--all shows the queues' queues
 
@@ -245,6 +263,13 @@ if [ "$(id -u)" -ne 0 ]; then
     ok 'the directory of another user: nobody' shows 'p == {}'
 else
     ok 'root sees the process of another user' another_user
+    # The receiver over tcp still runs.
+    unentitled()
+    {
+        setpriv --reuid=65533 --clear-groups "$BIN/dat-info" --processes --json >"$work/info.out" &&
+            grep -q '"processes": \[\]' "$work/info.out"
+    }
+    ok 'another user does not see it' unentitled
 fi
 
 echo "1..$number"

@@ -226,10 +226,15 @@ int main(int argc, char **argv)
     }
     is_success(dat_psp_free(psp), "dat_psp_free: success");
     service_close(&svc);
-    if (wait_until(descriptors_at_most, &before, SOON_MS) || !kernel_frees())
-        ok(descriptors_at_most(&before), "dat_ia_close: no descriptor is left open");
-    else
+    if (wait_until(descriptors_at_most, &before, SOON_MS) || !kernel_frees()) {
+        bool closed = descriptors_at_most(&before);
+
+        if (!closed)
+            descriptors_show();
+        ok(closed, "dat_ia_close: no descriptor is left open");
+    } else {
         skip(1, "the kernel still destroys queue pairs of killed processes");
+    }
     say_descriptors("in the end");
     return done_testing();
 }

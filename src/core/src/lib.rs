@@ -6,7 +6,8 @@
 //! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list. It ignores `pub use`,
 //! by which [`transport`] names the sinks of objects.
 //!
-//! * `open`: opening and closing adapters; `snapshot`: snapshots for tools; [`wait`]: blocking waits; `usual`: the fast path from a post to a dequeue
+//! * `open`: opening and closing adapters; `snapshot`: snapshots for tools; [`wait`]: blocking waits; `usual`: the fast
+//!   path from a post to a dequeue
 //! * `sp`: service points and requests
 //! * `ep`: endpoints
 //! * `srq`, `rmr`: objects that endpoints use

@@ -124,7 +124,8 @@ impl<T: Transport> Ia<T> {
         let ended = patience.until(|| self.ended.try_lock())?;
         let mut counters = *ended;
         let busy = self.find(|ep: &Endpoint<T>| {
-            let Some(snapshot) = patience.until(|| ep.glance()) else { return Some(()) };
+            let full = endpoints.len() < most;
+            let Some(snapshot) = patience.until(|| ep.glance(full)) else { return Some(()) };
             counters.add(&snapshot.counters);
             connections += u64::from(matches!(snapshot.state, EpState::Connected | EpState::DisconnectPending));
             keep(&mut endpoints, snapshot, most)

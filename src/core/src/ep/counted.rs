@@ -27,15 +27,16 @@ impl<T: Transport> Endpoint<T> {
         (connects, disconnects, receives.next_id + receives.flushed)
     }
 
-    /// Returns a snapshot; `None` if another thread holds one of the endpoint's locks.
-    pub(crate) fn glance(&self) -> Option<EndpointSnapshot> {
+    /// Returns a snapshot, without the path unless `full`; `None` if another thread holds one of the endpoint's locks.
+    pub(crate) fn glance(&self, full: bool) -> Option<EndpointSnapshot> {
         let mut snapshot = {
             let requests = self.try_requests()?;
+            let qp = requests.qp.as_ref().filter(|_| full);
             EndpointSnapshot {
                 handle: self.header.handle(),
                 state: requests.state,
                 remote: None,
-                path: requests.qp.as_ref().map_or(Path::default(), |qp| self.ia.transport.path(qp, &requests.tx)),
+                path: qp.map_or(Path::default(), |qp| self.ia.transport.path(qp, &requests.tx)),
                 requests: requests.flight.len(),
                 receives: 0,
                 evd_full: requests.evd.as_ref().is_some_and(|evd| evd.is_full()),

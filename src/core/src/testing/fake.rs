@@ -102,6 +102,11 @@ impl Clone for EndpointSink<Fake> {
 }
 
 impl Fake {
+    /// Returns the sink of the adapter.
+    pub fn sink(&self) -> AdapterSink<Fake> {
+        self.state.lock().adapter.clone().expect("the adapter is open")
+    }
+
     pub const NO_DEVICE: &str = "no device";
     pub const PANIC: &str = "panic";
     /// Endpoints must have the zone of their SRQ.

@@ -67,6 +67,8 @@ fn collect() -> Vec<Found> {
         Ok(processes) => all.extend(processes.into_iter().map(|process| found(process, None))),
         Err(error) => print::complain(format_args!("/proc/net/unix: {error}: only adapters of shm are shown")),
     }
+    // An adapter that has just been closed responds without adapters.
+    all.retain(|found| found.process.adapters.as_ref().is_none_or(|adapters| !adapters.is_empty()));
     all.sort_by_key(|found| found.process.pid);
     all
 }

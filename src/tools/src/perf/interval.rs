@@ -48,7 +48,7 @@ impl<'a> Intervals<'a> {
         let interval = Measured { turns: measured.turns[self.turns..].to_vec(), ticks, tick: measured.tick };
         (self.show)(time, interval, usage.since(self.usage))?;
         (self.turns, self.ticks, self.usage) = (measured.turns.len(), measured.ticks.clone(), usage);
-        while self.end < time + self.every / 100 {
+        while self.end <= time + self.every / 100 {
             self.end += self.every;
         }
         Ok(())

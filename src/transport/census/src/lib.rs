@@ -27,7 +27,7 @@ use host::poll;
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use packet::{ADAPTER, END, ENDPOINTS, MAX_PACKET, QUEUES};
+use packet::{ADAPTER, END, ENDPOINTS, MAX_DETAILS, MAX_PACKET, QUEUES};
 pub use packet::{AGAIN, ASK, Adapter, Counts, Endpoint, Field, MAX_BYTES, Queue};
 pub use server::{Beacon, Census, Copies};
 use socket::Socket;
@@ -39,8 +39,9 @@ pub const PREFIX: &str = "dat-shm-";
 /// Prefix of the names of beacons.
 const BEACON: &str = "libdat-";
 
-/// Maximum time for a response, and the pause between attempts.
+/// Maximum time for a response, for all responses, and the pause between attempts.
 const TIMEOUT: Duration = Duration::from_secs(1);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(20);
 /// Maximum number of adapters of a process.
 const MAX_ADAPTERS: usize = 1024;
@@ -141,8 +142,10 @@ fn ask_all<S: Sync>(
     connect: impl Fn(&S) -> rustix::io::Result<Socket> + Sync,
 ) -> Vec<Process> {
     let ask = |socket| ask(|| connect(socket), question);
+    let until = Instant::now() + TOTAL_TIMEOUT;
     let mut all = Vec::new();
-    for some in sockets.chunks(MAX_THREADS) {
+    // Another user can create any number of sockets that do not respond.
+    for some in sockets.chunks(MAX_THREADS).take_while(|_| Instant::now() < until) {
         thread::scope(|scope| {
             let threads: Vec<_> = some.iter().map(|socket| scope.spawn(|| ask(socket))).collect();
             all.extend(threads.into_iter().filter_map(|thread| thread.join().ok().flatten()));
@@ -181,36 +184,44 @@ fn ask(connect: impl Fn() -> rustix::io::Result<Socket>, question: &[u8]) -> Opt
     }
 }
 
-/// Receives all packets of a response; `None` if one is missing or invalid.
+/// Receives all packets of a response; `None` if one is missing or invalid, or if they exceed the limits.
 fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
     let (mut adapters, mut packet) = (Vec::<OpenAdapter>::new(), vec![0; MAX_PACKET]);
+    let (mut endpoints, mut queues) = (0, 0);
     loop {
-        match socket.recv(&mut packet, &mut Vec::new()) {
-            Ok(len) => {
-                let (&kind, mut fields) = packet.get(..len)?.split_first()?;
-                while !fields.is_empty() {
-                    match kind {
-                        ADAPTER => {
-                            let adapter = Adapter::take(&mut fields)?;
-                            adapters.push(OpenAdapter { adapter, ..OpenAdapter::default() });
-                        }
-                        ENDPOINTS => adapters.last_mut()?.endpoints.push(Endpoint::take(&mut fields)?),
-                        QUEUES => adapters.last_mut()?.queues.push(Queue::take(&mut fields)?),
-                        _ => return None,
-                    }
-                }
-                if kind == END {
-                    return Some(adapters);
-                }
-                if !matches!(kind, ADAPTER | ENDPOINTS | QUEUES) || adapters.len() > MAX_ADAPTERS {
-                    return None;
-                }
-            }
+        let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+        let len = match socket.recv(&mut packet, &mut Vec::new()) {
+            Ok(len) => len,
             Err(Errno::AGAIN) => {
-                let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
                 poll::wait([Some(socket.as_fd())], Some(left)).ok()?;
+                continue;
             }
             Err(_) => return None,
+        };
+        let (&kind, mut fields) = packet.get(..len)?.split_first()?;
+        if kind == END {
+            return fields.is_empty().then_some(adapters);
+        }
+        while !fields.is_empty() {
+            match kind {
+                ADAPTER => {
+                    let adapter = Adapter::take(&mut fields)?;
+                    adapters.push(OpenAdapter { adapter, ..OpenAdapter::default() });
+                }
+                ENDPOINTS => {
+                    endpoints += 1;
+                    adapters.last_mut()?.endpoints.push(Endpoint::take(&mut fields)?);
+                }
+                QUEUES => {
+                    queues += 1;
+                    adapters.last_mut()?.queues.push(Queue::take(&mut fields)?);
+                }
+                _ => return None,
+            }
+        }
+        let is_known = matches!(kind, ADAPTER | ENDPOINTS | QUEUES);
+        if !is_known || adapters.len() > MAX_ADAPTERS || endpoints.max(queues) > MAX_DETAILS {
+            return None;
         }
     }
 }

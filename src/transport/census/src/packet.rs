@@ -18,8 +18,11 @@ pub const AGAIN: u8 = 11;
 /// Maximum length of a field of bytes or text, in bytes.
 pub const MAX_BYTES: usize = 512;
 
-/// Maximum length of a packet, in bytes.
-pub const MAX_PACKET: usize = 16 << 10;
+/// Maximum length of a packet, in bytes. With the kernel's data, it takes less than 16 KiB of a socket.
+pub const MAX_PACKET: usize = 15 << 10;
+/// Maximum number of endpoints of a response, and of queues. The packets must fit into a socket, because no thread
+/// waits for their receiver.
+pub const MAX_DETAILS: usize = 512;
 
 /// One or several consecutive fields of a packet.
 pub trait Field: Sized {

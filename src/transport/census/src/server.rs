@@ -4,7 +4,6 @@
 //! [`REUSE_TIME`] limits the cost of frequent questions.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::event::Transfer;
@@ -16,19 +15,19 @@ use host::memory::{self, Room};
 
 use crate::copies::Obstacle;
 use crate::packet::{
-    ADAPTER, AGAIN, Adapter, Counts, END, ENDPOINTS, Endpoint, Field, MAX_BYTES, MAX_PACKET, QUEUES, Queue,
+    ADAPTER, AGAIN, Adapter, Counts, END, ENDPOINTS, Endpoint, Field, MAX_BYTES, MAX_DETAILS, MAX_PACKET, QUEUES, Queue,
 };
 use crate::socket::Socket;
 
 const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
 const REUSE_TIME: Duration = Duration::from_millis(100);
-/// Maximum number of endpoints of a response, and of queues. The packets must fit into a socket, because no thread
-/// waits for their receiver.
-const MAX_DETAILS: usize = 512;
 /// Maximum length of an endpoint or a queue in a packet, in bytes.
 const MAX_ITEM: usize = 512;
-/// Maximum number of responses per call.
+/// Maximum number of responses per call, and the pause after it, in which others wait.
 const TURN: usize = 16;
+const PAUSE: Duration = Duration::from_millis(20);
+/// The user that the kernel reports for all users without a mapping in this user namespace.
+const OVERFLOW_USER: u32 = 65534;
 
 /// The direct copies of a process from and to its peers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +43,8 @@ pub struct Copies {
 /// The open adapters of a process, and the last response.
 pub struct Census<T: Transport> {
     adapters: Mutex<Vec<(AdapterSink<T>, Instant)>>,
-    response: Mutex<(Vec<Vec<u8>>, Option<Instant>)>,
+    /// The packets, without [`END`], and when they were made.
+    response: Mutex<Option<(Option<Vec<Vec<u8>>>, Instant)>>,
 }
 
 impl<T: Transport> Default for Census<T> {
@@ -65,12 +65,17 @@ impl<T: Transport> Census<T> {
 
     /// Sends the response to a process that asks. That process must ask again if packets are missing.
     pub fn respond(&self, socket: &Socket, copies: impl FnOnce() -> Copies) {
-        let (packets, made) = &mut *self.response.lock();
-        if made.is_none_or(|made| made.elapsed() >= REUSE_TIME) {
-            *packets = self.packets(copies()).unwrap_or_else(|| vec![vec![AGAIN]]);
-            *made = Some(Instant::now());
-        }
-        let _ = packets.iter().try_for_each(|packet| socket.send(packet, &[]));
+        let mut response = self.response.lock();
+        let (packets, _) = match response.take().filter(|(_, made)| made.elapsed() < REUSE_TIME) {
+            Some(recent) => response.insert(recent),
+            None => response.insert((self.packets(copies()), Instant::now())),
+        };
+        let _ = match packets {
+            Some(packets) => {
+                packets.iter().try_for_each(|packet| socket.send(packet, &[])).and_then(|()| socket.send(&[END], &[]))
+            }
+            None => socket.send(&[AGAIN], &[]),
+        };
     }
 
     /// Returns the packets of a response; `None` if a lock is held for too long, or without memory.
@@ -91,8 +96,7 @@ impl<T: Transport> Census<T> {
                 Glanced::Closed => {}
             }
         }
-        packets.room(1).ok()?;
-        packets.push(vec![END]);
+        packets.iter_mut().for_each(Vec::shrink_to_fit);
         Some(packets)
     }
 }
@@ -193,8 +197,8 @@ fn queue(snapshot: &QueueSnapshot) -> Queue {
 pub struct Beacon<T: Transport> {
     listener: Option<Socket>,
     census: Census<T>,
-    /// Set after a failed accept: the next sleep must not end for the same connection.
-    failed: AtomicBool,
+    /// End of the pause after the last responses.
+    paused_until: Mutex<Option<Instant>>,
 }
 
 impl<T: Transport> Default for Beacon<T> {
@@ -202,7 +206,7 @@ impl<T: Transport> Default for Beacon<T> {
         let listener = Socket::listen_in_namespace(&crate::beacon_name())
             .inspect_err(|error| log::debug!("dat-info --processes will not show this adapter: {error}"))
             .ok();
-        Beacon { listener, census: Census::default(), failed: AtomicBool::new(false) }
+        Beacon { listener, census: Census::default(), paused_until: Mutex::default() }
     }
 }
 
@@ -213,24 +217,35 @@ impl<T: Transport> Beacon<T> {
     }
 
     /// Returns the descriptor for the next sleep of the progress thread, which calls [`Beacon::respond`] if it is
-    /// readable.
-    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.listener.as_ref().filter(|_| !self.failed.swap(false, Ordering::Relaxed)).map(Socket::as_fd)
+    /// readable. In a pause, returns the maximum length of that sleep instead.
+    pub fn watched(&self) -> (Option<BorrowedFd<'_>>, Option<Duration>) {
+        let mut paused_until = self.paused_until.lock();
+        let left = paused_until.and_then(|until| until.checked_duration_since(Instant::now()));
+        if left.is_none() {
+            *paused_until = None;
+        }
+        (self.listener.as_ref().filter(|_| left.is_none()).map(Socket::as_fd), left)
     }
 
-    /// Responds to processes that have connected.
+    /// Responds to processes that have connected, then pauses: other users can connect at any rate, and without
+    /// descriptors a connection stays in the queue.
     pub fn respond(&self) {
+        *self.paused_until.lock() = Some(Instant::now() + PAUSE);
+        let me = rustix::process::geteuid().as_raw();
         for _ in 0..TURN {
-            match self.listener.as_ref().map(Socket::accept) {
-                Some(Ok(Some(socket))) => {
-                    let me = rustix::process::geteuid().as_raw();
-                    if socket.peer_of_any_user().is_ok_and(|(_, user)| user == 0 || user == me) {
-                        self.census.respond(&socket, Copies::default);
-                    }
-                }
-                Some(Err(_)) => return self.failed.store(true, Ordering::Relaxed),
-                Some(Ok(None)) | None => return,
+            let Some(Ok(Some(socket))) = self.listener.as_ref().map(Socket::accept) else { return };
+            let is_entitled = |user| user == 0 || (user == me && user != OVERFLOW_USER);
+            if socket.peer_of_any_user().is_ok_and(|(_, user)| is_entitled(user)) {
+                self.census.respond(&socket, Copies::default);
             }
         }
     }
+
+    /// Refuses further connections.
+    pub fn close(&self) {
+        self.listener.iter().for_each(Socket::end);
+    }
 }
+
+#[cfg(test)]
+mod tests;

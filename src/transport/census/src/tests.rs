@@ -98,6 +98,8 @@ fn invalid_responses_are_none() {
         vec![with_two::<Endpoint>(ENDPOINTS), vec![END]],
         vec![open("a"), vec![QUEUES, 0], vec![END]],
         vec![open("a"); MAX_ADAPTERS + 1],
+        [vec![open("a")], vec![with_two::<Queue>(QUEUES); MAX_DETAILS / 2 + 1], vec![vec![END]]].concat(),
+        vec![open("a"), vec![END, 0]],
         vec![b"what is that?".to_vec()],
         vec![vec![AGAIN]],
         vec![open("a"), vec![7; 2 * MAX_PACKET], vec![END]],

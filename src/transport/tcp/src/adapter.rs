@@ -162,6 +162,7 @@ impl Transport for Tcp {
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup.wake();
         thread.join();
+        self.device.beacon.close();
         self.device.close();
     }
 

@@ -48,9 +48,11 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let handshakes = (!is_paused).then(|| device.handshakes.sockets.as_fd());
     let due = due.into_iter().chain(is_paused.then_some(ACCEPT_PAUSE)).min();
     let wait = |sockets, limit: Option<Duration>| {
-        let found = poll::wait([wakeup, handshakes, sockets, device.beacon.fd()], limit.into_iter().chain(due).min());
+        let (beacon, pause) = device.beacon.watched();
+        let limit = limit.into_iter().chain(due).chain(pause).min();
+        let found = poll::wait([wakeup, handshakes, sockets, beacon], limit);
         if found.is_ok_and(|[.., beacon]| beacon.readable) {
-            device.beacon.respond();
+            isolate(|| device.beacon.respond());
         }
     };
     // Closed streams have a deadline.

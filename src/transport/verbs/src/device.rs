@@ -192,7 +192,6 @@ impl Device {
                 stop: AtomicBool::new(false),
                 _note: note,
                 wakeup_fd,
-                beacon: Beacon::default(),
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
                 _unused_cq: unused_cq,
@@ -200,6 +199,8 @@ impl Device {
                 freeing,
                 next_token: AtomicU64::new(1),
                 next_round: Mutex::default(),
+                // Last, because an adapter works without it.
+                beacon: Beacon::default(),
             })?)
         };
         opened().map_err(|error| {

@@ -4,7 +4,8 @@
 //! ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]). [`cq`] reports completions;
 //! [`channels`] wake sleeping threads. [`qp`] is one end of a connection, [`work_queue`] its send or receive queue,
 //! [`datagram`] an endpoint for datagrams. [`locate`] finds the device of a configuration entry, [`attributes`] reads
-//! its limits, [`quirks`] lists what software devices do otherwise, [`status`] translates errors. [`sys`] makes all calls into libibverbs and librdmacm.
+//! its limits, [`quirks`] lists what software devices do otherwise, [`status`] translates errors. [`sys`] makes all
+//! calls into libibverbs and librdmacm.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -265,13 +265,14 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
     // The descriptor of a removed device always reports an error.
     let events = (!turns.lost).then(|| device.context.as_fd());
-    let fds = [Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events, device.beacon.fd()];
-    let Ok([_, _, events, beacon]) = poll::wait(fds, limit) else { return };
+    let (beacon, pause) = device.beacon.watched();
+    let fds = [Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events, beacon];
+    let Ok([_, _, events, beacon]) = poll::wait(fds, limit.into_iter().chain(pause).min()) else { return };
     if events.failed && !events.readable {
         turns.lost = true;
     }
     if beacon.readable {
-        device.beacon.respond();
+        isolate(|| device.beacon.respond());
     }
 }
 

@@ -28,27 +28,37 @@ const HEADS: [&str; 12] = [
 /// Clears a terminal, and begins at its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-type Totals = HashMap<(i32, String, u64), [(u64, u64); 2]>;
+/// Maximum time until Ctrl-C takes effect.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// The totals of endpoints, by process, adapter and handle, and when they were read.
+type Totals = HashMap<(i32, String, u64), (Instant, [(u64, u64); 2])>;
 
 /// Writes a table each `interval` until Ctrl-C. A terminal shows only the last one.
 pub fn run(interval: Duration) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::catch()?;
     let clear = if stdout().is_terminal() { CLEAR } else { "" };
-    let (mut before, mut since) = (totals_of(&collect()), Instant::now());
-    loop {
-        thread::sleep(interval.saturating_sub(since.elapsed()));
-        if interrupt.is_set() {
-            return Ok(Outcome::Fine);
+    let mut before = Totals::default();
+    for round in 0_u64.. {
+        let (found, now) = (collect(), Instant::now());
+        if round > 0 {
+            print::line(format_args!("{clear}{}\n", table(&found, &before, now)))?;
         }
-        let found = collect();
-        let seconds = since.elapsed().as_secs_f64();
-        since = Instant::now();
-        print::line(format_args!("{clear}{}\n", table(&found, &before, seconds)))?;
-        before = totals_of(&found);
+        // The totals of a process that does not respond stay for the next table.
+        before.extend(each_endpoint(&found).map(|(found, open, endpoint)| {
+            ((found.process.pid, open.adapter.name.clone(), endpoint.handle), (now, totals(endpoint)))
+        }));
+        while now.elapsed() < interval && !interrupt.is_set() {
+            thread::sleep(SLICE.min(interval.saturating_sub(now.elapsed())));
+        }
+        if interrupt.is_set() {
+            break;
+        }
     }
+    Ok(Outcome::Fine)
 }
 
-fn table(found: &[Found], before: &Totals, seconds: f64) -> String {
+fn table(found: &[Found], before: &Totals, now: Instant) -> String {
     let rows = each_endpoint(found).map(|(process, open, endpoint)| {
         let [pid, adapter, handle, state, mut peer, path, requests, receives, waits] =
             cells(found, process, open, endpoint);
@@ -56,26 +66,25 @@ fn table(found: &[Found], before: &Totals, seconds: f64) -> String {
             peer = state;
         }
         let earlier = before.get(&(process.process.pid, open.adapter.name.clone(), endpoint.handle));
-        let now = totals(endpoint);
-        // A new endpoint has transferred everything in this interval.
-        let earlier = earlier.copied().unwrap_or_default();
-        let rate = |now: u64, before: u64| (now.saturating_sub(before) as f64 / seconds).round() as u64;
-        let rates = now
-            .iter()
-            .zip(earlier)
-            .flat_map(|(now, before)| [rate(now.0, before.0).to_string(), bytes(rate(now.1, before.1))]);
+        let rates = earlier.map_or(["-"; 4].map(str::to_owned), |&(since, [sent, received])| {
+            let seconds = now.saturating_duration_since(since).as_secs_f64();
+            let rate = |total: u64, before: u64| (total.saturating_sub(before) as f64 / seconds).round() as u64;
+            let [(sends, sent_bytes), (receives, received_bytes)] = totals(endpoint);
+            [
+                rate(sends, sent.0).to_string(),
+                bytes(rate(sent_bytes, sent.1)),
+                rate(receives, received.0).to_string(),
+                bytes(rate(received_bytes, received.1)),
+            ]
+        });
         [pid, adapter, handle, peer, path, requests, receives].into_iter().chain(rates).chain([waits]).collect()
     });
     let silent = found.iter().filter(|found| found.process.adapters.is_none()).map(|found| {
         let state = if found.stopped { "is stopped" } else { "does not respond" };
-        format!("\nProcess {} {state}.", found.process.pid)
+        match found.process.pid {
+            0 => format!("\nA process of another PID namespace {state}."),
+            pid => format!("\nProcess {pid} {state}."),
+        }
     });
     columns(&HEADS, rows) + &silent.collect::<String>()
-}
-
-fn totals_of(found: &[Found]) -> Totals {
-    let all = each_endpoint(found).map(|(process, open, endpoint)| {
-        ((process.process.pid, open.adapter.name.clone(), endpoint.handle), totals(endpoint))
-    });
-    all.collect()
 }

@@ -79,7 +79,10 @@ impl Tx {
             polls: is_remote && self.is_left_to_peer(end),
             is_behind: is_remote && self.is_behind_write(),
         };
-        *self.part.route.insert(route(transfer, len, &peer))
+        let route = route(transfer, len, &peer);
+        // A record that only follows an earlier write is not needed after that.
+        self.part.route = Some(route).filter(|&route| route != Route::Record || peer.polls || !is_remote);
+        route
     }
 
     /// Sends a message through the ring, or announces a long one, which the peer reads from this process's memory.
