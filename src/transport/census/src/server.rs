@@ -43,8 +43,14 @@ pub struct Copies {
 /// The open adapters of a process, and the last response.
 pub struct Census<T: Transport> {
     adapters: Mutex<Vec<(AdapterSink<T>, Instant)>>,
-    /// The packets, without [`END`], and when they were made.
-    response: Mutex<Option<(Option<Vec<Vec<u8>>>, Instant)>>,
+    response: Mutex<Option<Response>>,
+}
+
+/// The last response.
+struct Response {
+    /// All packets but [`END`]; `None` for [`AGAIN`].
+    packets: Option<Vec<Vec<u8>>>,
+    made: Instant,
 }
 
 impl<T: Transport> Default for Census<T> {
@@ -66,11 +72,11 @@ impl<T: Transport> Census<T> {
     /// Sends the response to a process that asks. That process must ask again if packets are missing.
     pub fn respond(&self, socket: &Socket, copies: impl FnOnce() -> Copies) {
         let mut response = self.response.lock();
-        let (packets, _) = match response.take().filter(|(_, made)| made.elapsed() < REUSE_TIME) {
+        let response = match response.take().filter(|response| response.made.elapsed() < REUSE_TIME) {
             Some(recent) => response.insert(recent),
-            None => response.insert((self.packets(copies()), Instant::now())),
+            None => response.insert(Response { packets: self.packets(copies()), made: Instant::now() }),
         };
-        let _ = match packets {
+        let _ = match &response.packets {
             Some(packets) => {
                 packets.iter().try_for_each(|packet| socket.send(packet, &[])).and_then(|()| socket.send(&[END], &[]))
             }

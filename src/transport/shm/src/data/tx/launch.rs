@@ -81,7 +81,9 @@ impl Tx {
         };
         let route = route(transfer, len, &peer);
         // A record that only follows an earlier write is not needed after that.
-        self.part.route = Some(route).filter(|&route| route != Route::Record || peer.polls || !is_remote);
+        if route != Route::Record || peer.polls {
+            self.part.route = Some(route);
+        }
         route
     }
 
