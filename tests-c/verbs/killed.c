@@ -185,6 +185,7 @@ int main(int argc, char **argv)
 
         pair_open(&pair, &svc.fx, NULL);
         must(quiet(svc.fx.async), "an asynchronous event");
+        must(quiet(pair.b.recv), "a completion");
     }
     fx_close(&svc.fx);
     before = entries("/proc/self/fd");

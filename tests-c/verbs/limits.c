@@ -235,14 +235,16 @@ static unsigned long limit_for(int resource, unsigned long room)
     return pages * (unsigned long)sysconf(_SC_PAGESIZE) + room;
 }
 
-/* Opens the adapter and sleeps in a wait, after which the thread keeps a descriptor. */
+/* Opens the adapter and sleeps in a wait for completions, after which the thread keeps a descriptor. */
 static void sleep_once(void)
 {
-    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd;
     DAT_IA_HANDLE ia;
 
     must_rc(dat_ia_open(env_ia(), 8, &async, &ia), DAT_SUCCESS, "dat_ia_open");
-    must(quiet(async), "an asynchronous event");
+    must_rc(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd), DAT_SUCCESS, "dat_evd_create");
+    must(quiet(async) && quiet(evd), "an event");
+    must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
     must_rc(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close");
 }
 
