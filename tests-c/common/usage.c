@@ -43,28 +43,6 @@ bool descriptors_left(int count)
     return env_is_iwarp() ? !wait_until(descriptors_at_most, &count, SOON_MS) : !descriptors_at_most(&count);
 }
 
-bool kernel_frees(void)
-{
-    DIR *d = opendir("/proc/self/task");
-    struct dirent *entry;
-    bool found = false;
-
-    while (d != NULL && !found && (entry = readdir(d)) != NULL) {
-        char path[64], name[32], state = 0;
-        FILE *f;
-
-        snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", entry->d_name);
-        f = fopen(path, "r");
-        if (f == NULL)
-            continue;
-        found = fscanf(f, "%*d (%31[^)]) %c", name, &state) == 2 && strstr(name, "-free") != NULL && state == 'D';
-        fclose(f);
-    }
-    if (d != NULL)
-        closedir(d);
-    return found;
-}
-
 static void threads_show(void)
 {
     DIR *d = opendir("/proc/self/task");

@@ -26,12 +26,6 @@ bool descriptors_at_most(void *count);
  */
 bool descriptors_left(int count);
 
-/*
- * Returns whether a thread NAME-free, which destroys objects, sleeps uninterruptibly in the kernel. Soft-RoCE of Linux
- * 6.12 and 7.3 can take minutes for the queue pairs of a killed peer, and their descriptors stay open until then.
- */
-bool kernel_frees(void);
-
 /* Prints what each descriptor of this process is, and what each thread does, after a test of a number has failed. */
 void descriptors_show(void);
 

@@ -290,7 +290,7 @@ static int limited(struct link *up)
     closed = wait_until(descriptors_at_most, &fds, 3 * SOON_MS);
     if (!closed)
         descriptors_show();
-    must(closed || kernel_frees(), "%d descriptors, %d before", entries("/proc/self/fd"), fds);
+    must(closed, "%d descriptors, %d before", entries("/proc/self/fd"), fds);
     must(after.odd == 0 && after.refused == 0, "an odd answer afterwards");
     must(LINK_SEND(up, t), "the other process is gone");
     return 0;

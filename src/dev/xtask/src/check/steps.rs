@@ -37,7 +37,7 @@ const DEVICE: &[(&str, &str)] = &[
 const KERNELS: &[(&str, &str)] = &[
     ("DAT_TEST_QUICK", "1"),
     ("RDMA", "rxe"),
-    ("TESTS", "^srq/[befprs]\\|^ep_modify/\\|^flow/f\\|^verbs/[fw]\\|^verbs/bl\\|^verbs/st\\|rust/"),
+    ("TESTS", "^srq/[befprs]\\|^ep_modify/\\|^flow/f\\|^verbs/\\(bl\\|[fw]\\|ki\\|lim\\|st\\)\\|rust/"),
     ("TESTS_20", "^flow/fences\\|^v20/[a-ce-z]\\|^v20/datagram_[bp]"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
