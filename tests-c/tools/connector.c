@@ -27,7 +27,7 @@
 
 #include "common/dat.h"
 
-#define DEADLINE (20 * 1000 * 1000)
+#define DEADLINE (60 * 1000 * 1000)
 #define BUFFERS  4
 #define LONGEST  4096
 #define HELLO    36 /* bytes of dat-ping's private data */

@@ -263,13 +263,14 @@ if [ "$(id -u)" -ne 0 ]; then
     ok 'the directory of another user: nobody' shows 'p == {}'
 else
     ok 'root sees the process of another user' another_user
-    # The receiver over tcp still runs.
     unentitled()
     {
-        setpriv --reuid=65533 --clear-groups "$BIN/dat-info" --processes --json >"$work/info.out" &&
+        start tcp "$BIN/dat-ping" "$net"
+        shows "'$net' == a[$pid]['name']" &&
+            setpriv --reuid=65533 --clear-groups "$BIN/dat-info" --processes --json >"$work/info.out" &&
             grep -q '"processes": \[\]' "$work/info.out"
     }
-    ok 'another user does not see it' unentitled
+    ok 'another user does not see a process of root' unentitled
 fi
 
 echo "1..$number"
