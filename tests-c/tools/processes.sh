@@ -153,13 +153,12 @@ ok 'a stopped process is shown as stopped' stopped
 # Checks the rates of the client, with a line for each of its connections.
 rates()
 {
-    timeout 20 "$BIN/dat-info" --processes --watch=0.2 >"$work/rates.out" &
-    started="$started $!"
+    start watch "$BIN/dat-info" --processes --watch=0.2
     tries=0
     until grep -qE "^$client +shm +0x[0-9a-f]+ +pid $server +(direct|ring:[a-z]+) .* [1-9][0-9]* +[1-9][0-9.]* [KM]*i*B " \
-        "$work/rates.out"; do
+        "$work/watch.out"; do
         tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || { cat "$work/rates.out"; return 1; }
+        [ "$tries" -lt 200 ] || { cat "$work/watch.out"; return 1; }
         sleep 0.05
     done
 }

@@ -50,7 +50,7 @@ ok "dat-info $ia: status 0" run 0 "$info" "$ia"
 ok "dat-info $ia: its address" says "Address  *$address"
 ok "dat-info --explain $ia: status 0" run 0 "$info" --explain "$ia"
 ok '--explain: it opens' says 'it opens, address'
-ok '--explain: status 0' run 0 "$info" --explain
+ok '--explain: status 0' run 0 "$info" --explain --all
 ok '--explain: the port with its interface' says "ok  *$device port 1 .*active, interface $netdev.*$address"
 ok '--explain: memory that can be registered' says '(ulimit -l|any amount of memory)'
 
