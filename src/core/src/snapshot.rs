@@ -167,5 +167,5 @@ impl<T: Transport> AdapterSink<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
