@@ -51,7 +51,7 @@ static void threads_show(void)
     while (d != NULL && (entry = readdir(d)) != NULL) {
         static const char *const files[] = { "comm", "wchan", "stack" };
 
-        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        for (size_t i = 0; entry->d_name[0] != '.' && i < sizeof files / sizeof files[0]; i++) {
             char path[64], line[128];
             FILE *f;
 

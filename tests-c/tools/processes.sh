@@ -150,17 +150,21 @@ stopped()
 }
 ok 'a stopped process is shown as stopped' stopped
 
+# await FILE PATTERN: waits until the file in $work contains a line.
+await()
+{
+    tries=0
+    until grep -qsE "$2" "$work/$1"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || { echo "# $1 never had: $2"; cat "$work/$1"; return 1; }
+        sleep 0.05
+    done
+}
 # Checks the rates of the client, with a line for each of its connections.
 rates()
 {
     start watch "$BIN/dat-info" --processes --watch=0.2
-    tries=0
-    until grep -qE "^$client +shm +0x[0-9a-f]+ +pid $server +(direct|ring:[a-z]+) .* [1-9][0-9]* +[1-9][0-9.]* [KM]*i*B " \
-        "$work/watch.out"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || { cat "$work/watch.out"; return 1; }
-        sleep 0.05
-    done
+    await watch.out "^$client +shm +0x[0-9a-f]+ +pid $server +(direct|ring:[a-z]+) .* [1-9][0-9]* +[1-9][0-9.]* [KM]*i*B "
 }
 ok '--watch shows rates' rates
 
@@ -224,16 +228,6 @@ hang()
     prints '' "^$receiver +$1 .* a receive\$" "^[0-9]+ +$1 .* a receive of the peer\$"
 }
 
-# await FILE TEXT: waits until the file in $work contains a line.
-await()
-{
-    tries=0
-    until grep -qs "$2" "$work/$1"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || { echo "# $1 never had: $2"; return 1; }
-        sleep 0.05
-    done
-}
 ok 'shm: two processes that hang: one waits for a receive of the other' hang shm 18518 "in ('direct', 'ring')"
 ok 'tcp: two processes that hang: one waits for a receive of the other' hang "$net" 18519 "== 'socket'"
 

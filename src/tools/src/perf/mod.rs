@@ -14,9 +14,10 @@
 //! | [`clock`], [`cpus`] | times and CPU time, CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
-//! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. The measured loops read no clock except the CPU's counter. After each turn of up
-//! to 32,768 transfers, the times are added to a histogram, and the client chooses the next turn. A thread without
-//! events periodically checks the limits and the connections.
+//! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. The measured loops
+//! read no clock except the CPU's counter. After each turn of up to 32,768 transfers, the times are added to a
+//! histogram, and the client chooses the next turn. A thread without events periodically checks the limits and the
+//! connections.
 
 mod arguments;
 mod client;

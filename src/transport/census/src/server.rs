@@ -92,11 +92,9 @@ impl<T: Transport> Census<T> {
             match sink.glance(until, left) {
                 Glanced::Told(mut snapshot) => {
                     left -= snapshot.endpoints.len().max(snapshot.queues.len());
-                    let (endpoints, queues) =
-                        (std::mem::take(&mut snapshot.endpoints), std::mem::take(&mut snapshot.queues));
-                    pack(&mut packets, ADAPTER, [adapter(snapshot, since.elapsed(), copies)])?;
-                    pack(&mut packets, ENDPOINTS, endpoints.iter().map(endpoint))?;
-                    pack(&mut packets, QUEUES, queues.iter().map(queue))?;
+                    pack(&mut packets, ADAPTER, [adapter(&mut snapshot, since.elapsed(), copies)])?;
+                    pack(&mut packets, ENDPOINTS, snapshot.endpoints.iter().map(endpoint))?;
+                    pack(&mut packets, QUEUES, snapshot.queues.iter().map(queue))?;
                 }
                 Glanced::Busy => return None,
                 Glanced::Closed => {}
@@ -124,8 +122,10 @@ fn pack<F: Field>(packets: &mut Vec<Vec<u8>>, kind: u8, items: impl IntoIterator
     Some(())
 }
 
-fn adapter(snapshot: AdapterSnapshot, age: Duration, copies: Copies) -> Adapter {
-    let AdapterSnapshot { mut name, version: (major, minor), connections, ref counters, conn_summary, .. } = snapshot;
+/// Takes the name from the snapshot.
+fn adapter(snapshot: &mut AdapterSnapshot, age: Duration, copies: Copies) -> Adapter {
+    let mut name = std::mem::take(&mut snapshot.name);
+    let AdapterSnapshot { version: (major, minor), connections, ref counters, conn_summary, .. } = *snapshot;
     // Only a name with non-ASCII characters can be too long.
     while name.len() > MAX_BYTES {
         name.pop();

@@ -1,64 +1,35 @@
 //! The tables of adapters, endpoints and queues.
 
-use dat_census::{Adapter, Endpoint, OpenAdapter, Queue};
+use dat_census::{Adapter, Counts, Endpoint, OpenAdapter, Queue};
 
 use super::{Found, user_name};
 use crate::info::shown;
 use crate::print::columns;
 
-const ADAPTERS: [&str; 16] = [
-    "PID",
-    "COMMAND",
-    "USER",
-    "ADAPTER",
-    "API",
-    "CONNECTIONS",
-    "MADE",
-    "FAILED",
-    "SENT",
-    "BYTES",
-    "RECEIVED",
-    "BYTES",
-    "STALLS",
-    "LOST",
-    "DIRECT",
-    "AGE",
-];
-const ENDPOINTS: [&str; 13] = [
-    "PID",
-    "ADAPTER",
-    "ENDPOINT",
-    "STATE",
-    "PEER",
-    "PATH",
-    "REQUESTS",
-    "RECEIVES",
-    "SENT",
-    "BYTES",
-    "RECEIVED",
-    "BYTES",
-    "WAITS FOR",
-];
-const QUEUES: [&str; 8] = ["PID", "ADAPTER", "QUEUE", "HANDLE", "SIZE", "FILLED", "LOST", "NOTE"];
+// Heads of the columns, separated by commas.
+const ADAPTERS: &str =
+    "PID,COMMAND,USER,ADAPTER,API,CONNECTIONS,MADE,FAILED,SENT,BYTES,RECEIVED,BYTES,STALLS,LOST,DIRECT,AGE";
+const ENDPOINTS: &str = "PID,ADAPTER,ENDPOINT,STATE,PEER,PATH,REQUESTS,RECEIVES,SENT,BYTES,RECEIVED,BYTES,WAITS FOR";
+const QUEUES: &str = "PID,ADAPTER,QUEUE,HANDLE,SIZE,FILLED,LOST,NOTE";
 
 /// Returns the tables that are not empty. With `all`, the last one contains all queues, otherwise those that are full
 /// or have lost events.
 pub fn all(found: &[Found], all: bool) -> String {
     let endpoints = each_endpoint(found).map(|(process, open, endpoint)| {
         let [head @ .., waits] = cells(found, process, open, endpoint);
-        head.into_iter().chain(traffic(endpoint)).chain([waits]).collect()
+        head.into_iter().chain(traffic(&endpoint.counts)).chain([waits]).collect()
     });
     let queues = each_adapter(found).flat_map(|(process, open)| {
         let wanted = open.queues.iter().filter(move |queue| all || is_full(queue) || queue.lost > 0);
         wanted.map(move |queue| queue_cells(process, open, queue))
     });
     let tables = [
-        (&ADAPTERS[..], found.iter().flat_map(adapters).collect::<Vec<_>>()),
-        (&ENDPOINTS[..], endpoints.collect()),
-        (&QUEUES[..], queues.collect()),
+        (ADAPTERS, found.iter().flat_map(adapters).collect::<Vec<_>>()),
+        (ENDPOINTS, endpoints.collect()),
+        (QUEUES, queues.collect()),
     ];
     let tables = tables.into_iter().filter(|(_, rows)| !rows.is_empty());
-    tables.map(|(heads, rows)| columns(heads, rows)).collect::<Vec<_>>().join("\n\n")
+    tables.map(|(heads, rows)| columns(&heads.split(',').collect::<Vec<_>>(), rows)).collect::<Vec<_>>().join("\n\n")
 }
 
 fn each_adapter(found: &[Found]) -> impl Iterator<Item = (&Found, &OpenAdapter)> {
@@ -88,18 +59,18 @@ fn adapters(found: &Found) -> Vec<Vec<String>> {
 }
 
 fn adapter(of: &Adapter) -> [String; 13] {
-    let counts = &of.counts;
+    let [sent, sent_bytes, received, received_bytes] = traffic(&of.counts);
     [
         shown(&of.name),
         format!("{}.{}", of.major, of.minor),
         of.connections.to_string(),
         of.established.to_string(),
         of.failures.to_string(),
-        counts.sends.saturating_add(counts.rdma_writes).to_string(),
-        bytes(counts.send_bytes.saturating_add(counts.rdma_write_bytes)),
-        counts.receives.saturating_add(counts.rdma_reads).to_string(),
-        bytes(counts.receive_bytes.saturating_add(counts.rdma_read_bytes)),
-        format!("{}/{}", counts.request_stalls, counts.receive_stalls),
+        sent,
+        sent_bytes,
+        received,
+        received_bytes,
+        format!("{}/{}", of.counts.request_stalls, of.counts.receive_stalls),
         of.events_lost.to_string(),
         direct(of),
         age(of.age),
@@ -133,20 +104,16 @@ pub fn cells(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
     ]
 }
 
-fn traffic(of: &Endpoint) -> [String; 4] {
-    let [(sent, sent_bytes), (received, received_bytes)] = totals(of);
+fn traffic(counts: &Counts) -> [String; 4] {
+    let [(sent, sent_bytes), (received, received_bytes)] = totals(counts);
     [sent.to_string(), bytes(sent_bytes), received.to_string(), bytes(received_bytes)]
 }
 
 /// Returns the numbers and bytes of sends and RDMA writes, and of received messages and RDMA reads.
-pub fn totals(of: &Endpoint) -> [(u64, u64); 2] {
-    let counts = &of.counts;
+pub fn totals(of: &Counts) -> [(u64, u64); 2] {
     [
-        (counts.sends.saturating_add(counts.rdma_writes), counts.send_bytes.saturating_add(counts.rdma_write_bytes)),
-        (
-            counts.receives.saturating_add(counts.rdma_reads),
-            counts.receive_bytes.saturating_add(counts.rdma_read_bytes),
-        ),
+        (of.sends.saturating_add(of.rdma_writes), of.send_bytes.saturating_add(of.rdma_write_bytes)),
+        (of.receives.saturating_add(of.rdma_reads), of.receive_bytes.saturating_add(of.rdma_read_bytes)),
     ]
 }
 

@@ -11,23 +11,9 @@ use crate::interrupt::Interrupt;
 use crate::print::{self, columns};
 use crate::tool::Outcome;
 
-const HEADS: [&str; 12] = [
-    "PID",
-    "ADAPTER",
-    "ENDPOINT",
-    "PEER",
-    "PATH",
-    "REQUESTS",
-    "RECEIVES",
-    "SENT/s",
-    "BYTES/s",
-    "RECEIVED/s",
-    "BYTES/s",
-    "WAITS FOR",
-];
+const HEADS: &str = "PID,ADAPTER,ENDPOINT,PEER,PATH,REQUESTS,RECEIVES,SENT/s,BYTES/s,RECEIVED/s,BYTES/s,WAITS FOR";
 /// Clears a terminal, and begins at its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
-
 /// Maximum time until Ctrl-C takes effect.
 const SLICE: Duration = Duration::from_millis(100);
 
@@ -46,7 +32,7 @@ pub fn run(interval: Duration) -> anyhow::Result<Outcome> {
         }
         // The totals of a process that does not respond stay for the next table.
         before.extend(each_endpoint(&found).map(|(found, open, endpoint)| {
-            ((found.process.pid, open.adapter.name.clone(), endpoint.handle), (now, totals(endpoint)))
+            ((found.process.pid, open.adapter.name.clone(), endpoint.handle), (now, totals(&endpoint.counts)))
         }));
         while now.elapsed() < interval && !interrupt.is_set() {
             thread::sleep(SLICE.min(interval.saturating_sub(now.elapsed())));
@@ -69,7 +55,7 @@ fn table(found: &[Found], before: &Totals, now: Instant) -> String {
         let rates = earlier.map_or(["-"; 4].map(str::to_owned), |&(since, [sent, received])| {
             let seconds = now.saturating_duration_since(since).as_secs_f64();
             let rate = |total: u64, before: u64| (total.saturating_sub(before) as f64 / seconds).round() as u64;
-            let [(sends, sent_bytes), (receives, received_bytes)] = totals(endpoint);
+            let [(sends, sent_bytes), (receives, received_bytes)] = totals(&endpoint.counts);
             [
                 rate(sends, sent.0).to_string(),
                 bytes(rate(sent_bytes, sent.1)),
@@ -86,5 +72,5 @@ fn table(found: &[Found], before: &Totals, now: Instant) -> String {
             pid => format!("\nProcess {pid} {state}."),
         }
     });
-    columns(&HEADS, rows) + &silent.collect::<String>()
+    columns(&HEADS.split(',').collect::<Vec<_>>(), rows) + &silent.collect::<String>()
 }
