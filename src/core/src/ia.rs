@@ -98,7 +98,7 @@ impl<T: Transport> Ia<T> {
     ) -> Result<Arc<Self>> {
         let (transport, attributes) = T::open(name, instance_data)?;
         Ok(memory::arc(Ia {
-            attributes: attributes.within::<T>(),
+            attributes,
             header: Header::default(),
             name: memory::text(name)?,
             transport,

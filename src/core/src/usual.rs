@@ -258,7 +258,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 #[inline(always)]
-fn operation<X>(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation<X> {
+fn operation(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation {
     match transfer {
         Transfer::Write => Operation::Write(*remote),
         Transfer::Read => Operation::Read(*remote),

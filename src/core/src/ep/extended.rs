@@ -2,7 +2,7 @@
 //! window, reads into a remote key.
 //!
 //! An API version without these operations has no events for them, so a post fails if the peer does not support them
-//! ([`transport::Extended`]).
+//! ([`Transport::takes_extended`]).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -12,7 +12,7 @@ use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::Rmr;
-use crate::transport::{self, Change, Operation, RemoteSegment, Transport};
+use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write with immediate data, possibly without segments. It consumes a receive of the peer.
@@ -33,9 +33,9 @@ impl<T: Transport> Endpoint<T> {
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
         self.post_any(self.requests(), segments, cookie, completion, (Transfer::Write, true), |requests, total, _| {
-            let permit = self.permit(requests)?;
+            self.require_extended(requests)?;
             let len = requests.length(Transfer::Write, total, to.len)?;
-            let operation = Operation::WriteImmediate { to, value, solicited, permit };
+            let operation = Operation::WriteImmediate { to, value, solicited };
             Ok((operation, Work::Transfer(Transfer::WriteImmediate, len), len))
         })
     }
@@ -72,7 +72,7 @@ impl<T: Transport> Endpoint<T> {
             completion,
             (Transfer::Read, false),
             |requests, total, checked| {
-                let permit = self.permit(requests)?;
+                self.require_extended(requests)?;
                 if count != 1 {
                     return Err(Error::InvalidParameter(Arg::SegmentCount));
                 }
@@ -83,7 +83,7 @@ impl<T: Transport> Endpoint<T> {
                     [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
                     _ => return Err(Error::LengthError),
                 }
-                let operation = Operation::Atomic { addr, key, change, permit };
+                let operation = Operation::Atomic { addr, key, change };
                 Ok((operation, Work::Transfer(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
@@ -106,9 +106,9 @@ impl<T: Transport> Endpoint<T> {
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
         self.post_any(self.requests(), segments, cookie, completion, (Transfer::Send, true), |requests, total, _| {
-            let permit = self.permit(requests)?;
+            self.require_extended(requests)?;
             let len = requests.length(Transfer::Send, total, 0)?;
-            Ok((Operation::SendInvalidate { solicited, key, permit }, Work::Transfer(Transfer::Send, len), len))
+            Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
         })
     }
 
@@ -136,8 +136,10 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    fn permit(&self, requests: &Requests<T>) -> Result<T::Extended> {
-        transport::Extended::<T>::permit(requests.qp.as_deref()).ok_or(Error::ModelNotSupported)
+    /// Fails if the peer does not accept extended operations. Without a queue pair, core flushes the operation.
+    fn require_extended(&self, requests: &Requests<T>) -> Result<()> {
+        let takes = requests.qp.as_deref().is_none_or(T::takes_extended);
+        if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
     /// Replaces a segment's remote key and address by those in its LMR.

@@ -109,7 +109,7 @@ impl<T: Transport> Sending<'_, T> {
     ///
     /// # Errors
     /// Errors of [`Transport::post`]; [`Error::Internal`] if there is no room, or the connection is closed.
-    pub fn post(&mut self, operation: Operation<T::Extended>, segments: &[Segment]) -> Result<()> {
+    pub fn post(&mut self, operation: Operation, segments: &[Segment]) -> Result<()> {
         let Requests { qp: Some(qp), tx, flight, draining, .. } = &mut *self.0 else { return Err(Error::Internal) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::Internal) };
         let len = segments.iter().map(|segment| segment.len).sum();

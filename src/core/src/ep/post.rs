@@ -24,7 +24,7 @@ impl<T: Transport> Endpoint<T> {
         cookie: u64,
         completion: CompletionFlags,
         like: (Transfer, bool),
-        prepare: impl FnOnce(&Requests<T>, u64, &mut Checked) -> Result<(Operation<T::Extended>, Work, u64)>,
+        prepare: impl FnOnce(&Requests<T>, u64, &mut Checked) -> Result<(Operation, Work, u64)>,
     ) -> Result<()> {
         segments.check()?;
         let (transfer, takes) = like;

@@ -1,5 +1,6 @@
 //! A transport that moves no bytes: the test plays the peer.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,10 +12,11 @@ use super::patience;
 use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
+use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Extended, Fabric,
-    Flow, Handed, ListenerSink, Path, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId,
-    Scope, SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Fabric, Flow,
+    Handed, ListenerSink, Path, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope,
+    SeqNo, SharedReceives, ShortSend, Transport, Wakeup, Windows, ZoneId,
 };
 
 /// The fake transport. Records the calls that [`Call`] names, and accepts all except after [`Fake::refuse_after`].
@@ -87,9 +89,9 @@ pub struct Window;
 pub struct Watch;
 
 impl Armed for Watch {
-    type Alarm = Unsupported;
+    type Alarm = Infallible;
 
-    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+    fn wakeup(&self) -> Wakeup<'_, Infallible> {
         Wakeup::Reported
     }
 }
@@ -198,10 +200,31 @@ impl Fake {
     }
 }
 
-impl Extended<Fake> for Supported {
-    fn permit(_: Option<&()>) -> Option<Self> {
-        Some(Supported)
+/// There are no datagrams: see [`attributes`].
+impl Datagrams<Fake> for Infallible {
+    type Peer = Infallible;
+
+    fn create(_: &Fake, _: QpInit<'_, Fake, DatagramSink<Fake>>) -> Result<Arc<Self>> {
+        Err(Error::ModelNotSupported)
     }
+
+    fn post_recv(&self, _: &Recv<'_>) -> Result<()> {
+        match *self {}
+    }
+
+    fn resolve(self: &Arc<Self>, _: &Fake, _: &Connect<'_>, _: Exchange<Fake>) -> Result<()> {
+        match **self {}
+    }
+
+    fn answer(self: &Arc<Self>, _: &Fake, _: &mut Option<()>, _: &[u8], _: Exchange<Fake>) -> Result<()> {
+        match **self {}
+    }
+
+    fn send_to(self: &Arc<Self>, to: &Infallible, _: &Datagram<'_>) -> Result<Handed> {
+        match *to {}
+    }
+
+    fn close(_: &Fake, _: &[Arc<Self>]) {}
 }
 
 impl SharedReceives<Fake> for Queue {
@@ -248,10 +271,9 @@ impl Windows<Fake> for Window {
 }
 
 impl Transport for Fake {
-    type Extended = Supported;
     type Window = Window;
     type Srq = Queue;
-    type DatagramQp = Unsupported;
+    type DatagramQp = Infallible;
     type Zone = Zone;
     type Region = Region;
     type Cq = ();
@@ -338,6 +360,10 @@ impl Transport for Fake {
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Handed::under_way(SeqNo(request.id)))
+    }
+
+    fn takes_extended((): &()) -> bool {
+        true
     }
 
     fn reap(&self, _: &Arc<()>) {}

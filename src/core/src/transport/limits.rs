@@ -1,6 +1,5 @@
 //! The limits and capabilities of an adapter, and the sizes of a queue pair.
 
-use std::any::TypeId;
 use std::path::Path;
 
 use host::sysfs;
@@ -9,7 +8,6 @@ use crate::addr::Address;
 use crate::arena::Kind;
 use crate::error::Resource;
 use crate::transport::datagrams::MAX_DATAGRAM;
-use crate::transport::{Transport, Unsupported};
 
 /// The kind of an adapter's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,27 +120,6 @@ impl Fabric {
 }
 
 impl AdapterAttributes {
-    /// Clears the attributes of capabilities that the transport lacks.
-    pub(crate) fn within<T: Transport>(mut self) -> Self {
-        let has = |capability| capability != TypeId::of::<Unsupported>();
-        let (extended, windows) = (has(TypeId::of::<T::Extended>()), has(TypeId::of::<T::Window>()));
-        let (srq, datagrams) = (has(TypeId::of::<T::Srq>()), has(TypeId::of::<T::DatagramQp>()));
-        for (attribute, supported) in [
-            (&mut self.srq, srq),
-            (&mut self.srq_low_watermark, srq),
-            (&mut self.srq_zone_difference, srq),
-            (&mut self.rmr, windows),
-            (&mut self.endpoint_windows, windows),
-            (&mut self.invalidate, extended && windows),
-            (&mut self.immediate, extended),
-            (&mut self.atomics, extended),
-            (&mut self.datagrams, datagrams),
-        ] {
-            *attribute &= supported;
-        }
-        self
-    }
-
     /// Returns the maximum number of objects of a kind, and the resource exhausted at it.
     pub fn most(&self, kind: Kind) -> (usize, Resource) {
         match kind {

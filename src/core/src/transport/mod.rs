@@ -2,8 +2,7 @@
 //!
 //! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
 //! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
-//! datagram endpoints. A transport uses [`Unsupported`] for what it lacks: [`Extended`] operations, [`Windows`],
-//! [`SharedReceives`] or [`Datagrams`].
+//! datagram endpoints. [`AdapterAttributes`] contain what an adapter supports; core calls nothing else.
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -41,24 +40,25 @@
 //! oldest for each message. Otherwise the transport stores them, for example in a [`RecvQueue`]. Core also stores
 //! receives that precede the queue pair, and checks their memory again before it posts them to it.
 
-mod capabilities;
 pub mod datagrams;
 mod gauge;
 mod limits;
+mod objects;
 mod recv_queue;
 mod report;
 mod retry;
 mod work;
 
+use std::convert::Infallible;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-pub use capabilities::{Extended, SharedReceives, Supported, Unsupported, Windows};
 pub use datagrams::Datagrams;
 pub use gauge::{Flow, Gauge, Path};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
+pub use objects::{SharedReceives, Windows};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
 pub use retry::ConnectRetry;
@@ -90,7 +90,7 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     /// [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
-    /// peer's [`Extended::permit`] depends on it.
+    /// peer's [`Transport::takes_extended`] depends on it.
     pub extended: bool,
     pub sizes: QpSizes,
 }
@@ -169,6 +169,16 @@ pub trait Alarm: Send + Sync {
     fn wake(&self);
 }
 
+impl Alarm for Infallible {
+    fn word(&self) -> &AtomicU32 {
+        match *self {}
+    }
+
+    fn wake(&self) {
+        match *self {}
+    }
+}
+
 /// The wakeup of a sleeping thread by new work.
 pub enum Wakeup<'a, A> {
     /// Another thread polls and reports the work.
@@ -193,7 +203,7 @@ impl<A: Alarm> Wakeup<'_, A> {
 
 /// An armed wakeup: see [`Transport::arm`]. The drop disarms it.
 pub trait Armed {
-    /// The word of [`Wakeup::Word`]; [`Unsupported`] if no wakeup has one.
+    /// The word of [`Wakeup::Word`]; [`Infallible`] if no wakeup has one.
     type Alarm: Alarm + 'static;
 
     /// Returns how new work wakes the thread.
@@ -227,16 +237,13 @@ pub trait ZoneId {
 /// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
 /// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
 pub trait Transport: Send + Sync + Sized + 'static {
-    /// The permit for extended operations; [`Unsupported`] without any.
-    type Extended: Extended<Self>;
-
-    /// A memory window; [`Unsupported`] without windows.
+    /// A memory window.
     type Window: Windows<Self>;
 
-    /// A shared receive queue; [`Unsupported`] without shared queues.
+    /// A shared receive queue.
     type Srq: SharedReceives<Self>;
 
-    /// A queue pair for datagrams; [`Unsupported`] without datagrams.
+    /// A queue pair for datagrams.
     type DatagramQp: Datagrams<Self>;
 
     /// A protection zone.
@@ -339,7 +346,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
     /// the result marks as done needs no report, but may have one.
-    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_, Self::Extended>) -> Result<Handed>;
+    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
+
+    /// Returns whether the peer accepts extended operations ([`QpInit::extended`]), or that is unknown: writes with
+    /// immediate data, atomic operations, and sends that revoke a window. Otherwise their posts fail with
+    /// [`Error::ModelNotSupported`](crate::Error::ModelNotSupported). Called with the endpoint's requests locked.
+    fn takes_extended(qp: &Self::Qp) -> bool;
 
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);

@@ -4,7 +4,6 @@ use arrayvec::ArrayVec;
 
 use crate::lmr_table::CheckedSegment;
 use crate::mem::Rights;
-use crate::transport::Supported;
 
 /// Maximum segments of a work request.
 pub const MAX_SEGMENTS: usize = 32;
@@ -82,11 +81,10 @@ pub enum FailedRequest {
 /// Number of a receive that was passed to a transport.
 pub type RecvId = u64;
 
-/// The operation of a request. `X` is [`Transport::Extended`](super::Transport::Extended): operations with a permit do
-/// not exist for [`Unsupported`](super::Unsupported), and a `match` of a value can omit them.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Operation<X = Supported> {
+pub enum Operation {
     /// Send to the peer's next receive.
     Send {
         /// `true` if the peer's receive ends a solicited wait.
@@ -99,7 +97,6 @@ pub enum Operation<X = Supported> {
     SendInvalidate {
         solicited: bool,
         key: u32,
-        permit: X,
     },
     /// Like [`Operation::Write`], possibly empty, but then completes the peer's next receive with this value. Requires
     /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
@@ -107,7 +104,6 @@ pub enum Operation<X = Supported> {
         to: RemoteSegment,
         value: u32,
         solicited: bool,
-        permit: X,
     },
     /// Changes 8 aligned bytes of the peer's memory, with [`Rights::REMOTE_ATOMIC`], and stores the old value in the
     /// only local segment. Counts as a read. Requires
@@ -116,7 +112,6 @@ pub enum Operation<X = Supported> {
         addr: u64,
         key: u32,
         change: Change,
-        permit: X,
     },
 }
 
@@ -133,9 +128,9 @@ pub enum Change {
 /// A request to post.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub struct Request<'a, X = Supported> {
+pub struct Request<'a> {
     pub id: RequestId,
-    pub operation: Operation<X>,
+    pub operation: Operation,
     /// Local memory, in order.
     pub segments: &'a [Segment],
     /// Total length; for a read, of the remote segment; for an atomic operation, 8.

@@ -1,4 +1,4 @@
-//! The table of what each transport supports, from the capabilities and constants of its `impl Transport`.
+//! The table of what each transport supports, from some types and the constants of its `impl Transport`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::{Derived, Result, read};
 const PAGE: &str = "docs/dev/architecture.md";
 const BEGIN: &str = "<!-- Begin of what `make derived` writes. -->\n\n";
 const END: &str = "\n<!-- End of what `make derived` writes. -->\n";
-const CAPABILITIES: [&str; 4] = ["Extended", "Window", "Srq", "DatagramQp"];
+const OBJECTS: [&str; 3] = ["Window", "Srq", "DatagramQp"];
 
 /// Returns the page with the table of the sources below `root`.
 pub fn page(root: &Path) -> Result<Derived> {
@@ -38,7 +38,7 @@ fn table(root: &Path) -> Result<String> {
     Ok(table)
 }
 
-/// Returns the capabilities and constants of the trait, with the beginning of their documentation.
+/// Returns the types in [`OBJECTS`] and the constants of the trait, with the beginning of their documentation.
 fn items(text: &str) -> Vec<(String, String)> {
     let mut doc = String::new();
     let mut items = Vec::new();
@@ -51,7 +51,7 @@ fn items(text: &str) -> Vec<(String, String)> {
         if let Some((name, _)) =
             line.strip_prefix("type ").or(line.strip_prefix("const ")).and_then(|l| l.split_once(':'))
         {
-            if line.starts_with("const ") || CAPABILITIES.contains(&name) {
+            if line.starts_with("const ") || OBJECTS.contains(&name) {
                 let begin = doc.split([';', ',', '.']).next().unwrap_or_default();
                 items.push((name.to_owned(), begin.trim().replace(['[', ']'], "")));
             }
@@ -69,8 +69,7 @@ fn value(text: &str, item: &str) -> Option<String> {
         let (kind, value) = rest.strip_suffix(';')?.split_once(" = ")?;
         (kind.is_empty() || kind.starts_with(':')).then(|| value.to_owned())
     };
-    let value = lines.find_map(of)?;
-    Some(if value == "Unsupported" { "no".to_owned() } else { format!("`{value}`") })
+    lines.find_map(of).map(|value| format!("`{value}`"))
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Extended,
-    Fabric, Flow, Handed, ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported,
-    Transport, Wakeup, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Fabric, Flow,
+    Handed, ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Transport, Wakeup, ZoneId,
 };
 use dat_software::datagrams::{Receiver, UdQp};
 use dat_software::objects::{self, Region, Window, Zone};
@@ -104,14 +103,7 @@ impl SoftwareTransport for Shm {
     }
 }
 
-impl Extended<Shm> for Supported {
-    fn permit(qp: Option<&Conn>) -> Option<Self> {
-        qp.is_none_or(|qp| qp.base.takes_extended()).then_some(Supported)
-    }
-}
-
 impl Transport for Shm {
-    type Extended = Supported;
     type Window = Window<ProcessContext>;
     type Srq = RnrLine<Conn>;
     type DatagramQp = UdQp<Shm>;
@@ -178,6 +170,10 @@ impl Transport for Shm {
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         Ok(qp.end().map_or(Handed::under_way(SeqNo::NEVER), |end| tx.post(end, request)))
+    }
+
+    fn takes_extended(qp: &Conn) -> bool {
+        qp.base.takes_extended()
     }
 
     fn reap(&self, qp: &Arc<Conn>) {

@@ -16,7 +16,7 @@ use dat_core::error::{Arg, Error, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Placement,
-    Poll, QpInit, QpSizes, Recv, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Supported, Transport,
+    Poll, QpInit, QpSizes, Recv, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -314,8 +314,7 @@ impl<T: SoftwareTransport> Peer<T> {
         }
         if !state.notice_received && !std::mem::replace(&mut state.notice_sent, true) {
             let to = RemoteSegment::default();
-            let permit = Supported;
-            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false, permit }, &[]);
+            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false }, &[]);
         }
         state.notice_received
     }

@@ -7,7 +7,7 @@ use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    BindTarget, EndpointSink, Gauge, QpInit, Request, Scope, SeqNo, Supported, Taken, Transport, Verdict, Windows,
+    BindTarget, EndpointSink, Gauge, QpInit, Request, Scope, SeqNo, Taken, Transport, Verdict, Windows,
 };
 
 use crate::datagrams::{Receiver, UdQp};
@@ -20,7 +20,6 @@ pub trait SoftwareTransport:
     Transport<
         // A poll finds the completions of all connections.
         Cq = (),
-        Extended = Supported,
         Window = Window<<Self as SoftwareTransport>::Owner>,
         Zone = Zone,
         Region = Region<<Self as SoftwareTransport>::Owner>,

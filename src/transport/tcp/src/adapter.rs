@@ -1,5 +1,6 @@
 //! The transport: an open interface adapter over the kernel's TCP sockets.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
@@ -10,9 +11,8 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported,
-    Wakeup,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Fabric, FabricKind, Flow, Handed,
+    ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Transport, Wakeup,
 };
 use dat_software::datagrams::{Receiver, UdQp};
 use dat_software::objects::{self, Region, Window, Zone};
@@ -43,9 +43,9 @@ pub struct Tcp {
 pub struct Wait(Arc<Device>);
 
 impl Armed for Wait {
-    type Alarm = Unsupported;
+    type Alarm = Infallible;
 
-    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+    fn wakeup(&self) -> Wakeup<'_, Infallible> {
         Wakeup::Descriptor(self.0.sockets.as_fd().as_raw_fd())
     }
 
@@ -104,14 +104,7 @@ impl SoftwareTransport for Tcp {
     }
 }
 
-impl Extended<Tcp> for Supported {
-    fn permit(qp: Option<&Conn>) -> Option<Self> {
-        qp.is_none_or(|qp| qp.base.takes_extended()).then_some(Supported)
-    }
-}
-
 impl Transport for Tcp {
-    type Extended = Supported;
     type Window = Window<Device>;
     type Srq = RnrLine<Conn>;
     type DatagramQp = UdQp<Tcp>;
@@ -205,6 +198,10 @@ impl Transport for Tcp {
             qp.poll_soon();
         }
         Ok(Handed::under_way(SeqNo(request.id)))
+    }
+
+    fn takes_extended(qp: &Conn) -> bool {
+        qp.base.takes_extended()
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {

@@ -1,5 +1,6 @@
 //! Implements core's transport interface. No two adapters share a lock of this transport.
 
+use std::convert::Infallible;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,9 +10,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow, Handed,
-    ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported,
-    Wakeup,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Flow, Handed, ListenerSink,
+    Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Transport, Wakeup,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -63,9 +63,9 @@ pub struct Wait {
 }
 
 impl Armed for Wait {
-    type Alarm = Unsupported;
+    type Alarm = Infallible;
 
-    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+    fn wakeup(&self) -> Wakeup<'_, Infallible> {
         self.cq.as_ref().map_or(Wakeup::Reported, |&(_, fd)| Wakeup::Descriptor(fd))
     }
 }
@@ -79,15 +79,7 @@ impl Drop for Wait {
     }
 }
 
-impl Extended<Verbs> for Supported {
-    fn permit(_: Option<&Qp>) -> Option<Self> {
-        // The private data does not contain what the peer accepts.
-        Some(Supported)
-    }
-}
-
 impl Transport for Verbs {
-    type Extended = Supported;
     type Window = Window;
     type Srq = Arc<SharedQueue>;
     type DatagramQp = UdQp;
@@ -204,6 +196,11 @@ impl Transport for Verbs {
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
         Ok(Handed::under_way(SeqNo(request.id)))
+    }
+
+    fn takes_extended(_: &Qp) -> bool {
+        // The private data does not contain what the peer accepts.
+        true
     }
 
     fn reap(&self, qp: &Arc<Qp>) {

@@ -1,7 +1,7 @@
 use super::{items, value};
 
 #[test]
-fn finds_capabilities_and_constants() {
+fn finds_types_and_constants() {
     let text = "pub trait Transport: Send {\n    /// A [`queue`]; or none.\n    type Srq: Send;\n\n    /// A zone.\n    \
                 type Zone;\n\n    /// Bytes,\n    /// at most.\n    const INLINE_MAX: u64;\n}\n";
     let expected = [("Srq", "A `queue`"), ("INLINE_MAX", "Bytes")];
@@ -10,9 +10,9 @@ fn finds_capabilities_and_constants() {
 
 #[test]
 fn finds_values() {
-    let text = "type Srq = ();\nimpl Transport for A {\n    type SrqOf = B;\n    type Srq = Unsupported;\n    \
+    let text = "type Srq = ();\nimpl Transport for A {\n    type SrqOf = B;\n    type Srq = Queue;\n    \
                 const INLINE_MAX: u64 = 8;\n}\n";
-    assert_eq!(value(text, "Srq").as_deref(), Some("no"));
+    assert_eq!(value(text, "Srq").as_deref(), Some("`Queue`"));
     assert_eq!(value(text, "INLINE_MAX").as_deref(), Some("`8`"));
     assert_eq!(value(text, "Window"), None);
 }

@@ -1,0 +1,55 @@
+//! Shared receive queues and memory windows, each a trait of a type in [`Transport`]. Core creates these objects only if
+//! [`AdapterAttributes`](super::AdapterAttributes) contain them.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::transport::{BindTarget, Recv, Request, Scope, SeqNo, Transport};
+
+/// A shared receive queue, at [`Transport::Srq`].
+pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
+    /// Creates a queue for at least `depth` receives of up to `segments` segments each.
+    fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
+
+    /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
+    /// [`SharedReceives::kick`], because a message may wait for the receive. Under the lock of
+    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take), which finds the receive afterwards.
+    fn post(&self, transport: &T, recv: &Recv<'_>) -> Result<bool>;
+
+    /// Resizes the queue to `depth` receives and keeps the posted ones.
+    fn resize(&self, transport: &T, depth: usize) -> Result<()>;
+
+    /// Requests a report of taken receives ([`EndpointSink::recv_taken`](super::EndpointSink::recv_taken),
+    /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) as soon as fewer than `limit` are left, even if
+    /// that is so before the call, and without a poll by core. 0 disarms. Core holds no lock that a report takes.
+    fn arm_limit(&self, transport: &T, limit: usize) -> Result<()>;
+
+    /// Resumes messages that wait for a buffer, while `has_buffers` returns `true`. Called without a lock after a post
+    /// that requests this.
+    fn kick(&self, has_buffers: impl Fn() -> bool);
+}
+
+/// A memory window, at [`Transport::Window`].
+pub trait Windows<T: Transport>: Send + Sync + Sized {
+    /// Creates an unbound window. The scope is an endpoint only with [`super::AdapterAttributes::endpoint_windows`].
+    fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
+
+    /// Binds the window to `target`, or unbinds it for `None`, in order with the other requests of the queue pair in
+    /// `to`. `request` is an empty write, which takes the place of the bind. Returns the new remote key, valid
+    /// immediately, and the position as in [`Transport::post`].
+    fn post_bind(
+        &self,
+        transport: &T,
+        to: (&Arc<T::Qp>, &mut T::Tx),
+        request: &Request<'_>,
+        target: Option<&BindTarget<'_, T::Region>>,
+    ) -> Result<(u32, SeqNo)>;
+
+    /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced, unless the transport waits
+    /// at the free of the range's region. Called without a lock.
+    fn await_rebind(&self, transport: &T);
+
+    /// Revokes the window, which is dropped next although another thread may still hold it, and waits until no peer
+    /// accesses its range. After a timeout, the outstanding bind keeps the region registered. Called without a lock.
+    fn revoke(&self, transport: &T);
+}
