@@ -1,7 +1,8 @@
 //! Agents of CNOs.
 //!
-//! A trigger can occur under locks, but an agent must be called without locks. So one thread calls the agents of all
-//! CNOs of an adapter. If an agent ends this thread, a second thread starts it again.
+//! A trigger can occur under locks, but an agent must be called without locks. So a thread of each adapter, the
+//! *caller*, calls the agents of all its CNOs. An agent may end the thread that calls it (`pthread_exit`), so a second
+//! thread, the *keeper*, starts the caller, waits for its end, and starts the next one.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -28,10 +29,10 @@ pub struct Agent {
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
-/// Pause after a failed start of the thread that calls.
+/// Pause of the keeper after a failed start of the caller.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// Stack of the second thread.
+/// Stack of the keeper.
 const STACK_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy)]
@@ -47,12 +48,12 @@ type Running = (Handle, u64);
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// Identity of both threads.
+    /// Identity of the thread, which the keeper and its callers share. `None` while there is no keeper.
     thread: Option<Id>,
     calling: Option<Running>,
     /// Number of calls so far.
     begun: u64,
-    /// The second thread, until [`Agents::stop`] joins it.
+    /// The keeper, until [`Agents::stop`] joins it.
     started: Option<Thread>,
     stopped: bool,
 }
@@ -71,8 +72,8 @@ impl Agents {
         pending.calls.room(more)
     }
 
-    /// Starts the second thread, if it does not run. It starts the first one, as often as necessary. CNOs with an agent
-    /// call this at their creation, which can fail, unlike a trigger.
+    /// Starts the keeper, if it does not run. CNOs with an agent call this at their creation, which can fail, unlike a
+    /// trigger.
     pub fn start(self: &Arc<Self>) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
         if pending.thread.is_none() && !pending.stopped {
@@ -134,6 +135,7 @@ impl Agents {
         }
     }
 
+    /// The keeper's function: starts callers until one returns.
     fn serve(&self) {
         let mut has_failed = false;
         loop {
@@ -184,7 +186,7 @@ impl Agents {
     }
 }
 
-/// Calls all agents. Has no destructors to run during a call, because an agent that ends its thread unwinds this frame.
+/// The caller's function: calls the agents. Has no destructors to run during a call, because an agent that ends its thread unwinds this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.

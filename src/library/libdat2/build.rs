@@ -1,8 +1,9 @@
 //! Links libdat2.so.2.
 
 fn main() {
-    // The second node contains functions that other uDAPL 2.0 libraries lack, so that the loader rejects a program that
-    // uses such a function with another library. Linkers other than lld write the predecessor node into the library; no
-    // loader reads it. rustc's version script lacks dat_extension_op, which is not a Rust function.
+    // DAT_2.0 contains the functions of each uDAPL 2.0 library, DAT_2.0_FULL those that other libraries lack. A program
+    // that uses one of these needs the version DAT_2.0_FULL, so the loader rejects it with another library. Linkers other
+    // than lld record that DAT_2.0 precedes DAT_2.0_FULL; no loader reads this record. rustc's own version script
+    // exports the Rust functions. dat_extension_op is not one of them, so DAT_2.0 names it here.
     dat_link::library("libdat2.so.2", "DAT_2.0 { global: dat_extension_op; };\nDAT_2.0_FULL { } DAT_2.0;\n");
 }

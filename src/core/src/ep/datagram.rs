@@ -333,7 +333,7 @@ impl<T: Transport> DatagramSink<T> {
             }
             return;
         }
-        // The endpoint briefly owns the buffer, which can exceed the soft watermark.
+        // Until its completion, the buffer counts as taken by this endpoint, so the count can exceed the soft watermark.
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
         ep.finish(&mut receives, &ended);

@@ -67,9 +67,11 @@ pub struct Bind<V: Version> {
     pub context: OutPtr<DAT_RMR_CONTEXT>,
 }
 
-/// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address it. The triplet is the
-/// argument at `position`, before the rights; the RMR context is the argument at `last`. `positions` lists the
-/// arguments that core checks.
+/// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address it.
+///
+/// The numbers of arguments differ between the versions, and are needed for the subtype of an error: the triplet has
+/// number `position` and the privileges the next one, the RMR context has number `last`. `positions` contains the
+/// numbers of the arguments that core checks.
 pub fn bind<F: Provider>(
     call: &Bind<F::Version>,
     [position, last]: [u32; 2],

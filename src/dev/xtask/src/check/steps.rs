@@ -385,7 +385,8 @@ fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result
     tap(context, step, command)
 }
 
-/// Checks the manual pages. If the suite ran, the tests in docs/compat.md must have passed; none is one of `alone`.
+/// Checks the manual pages. If the suite ran, the tests that docs/compat.md names must have
+/// passed. The page names no test of the step `alone`, whose results are elsewhere.
 fn man(context: &Context, step: &Step) -> Result<Results> {
     let build = context.root.join("tests-c/build");
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];

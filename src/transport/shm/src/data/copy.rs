@@ -116,7 +116,8 @@ fn reach<T>(
     }
 }
 
-/// Copies a slice of a message, which grants access to its bytes until one of its regions is freed.
+/// Copies a slice of a message from the sender's memory. The message grants this access until the sender frees a
+/// region of its segments.
 fn from_message<T>(
     end: &End,
     message: &[RemoteSegment],

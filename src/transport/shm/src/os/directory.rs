@@ -307,7 +307,8 @@ impl Directory {
         let found = match openat(&self.fd, claim, flags, Mode::empty()) {
             Ok(found) => found,
             Err(Errno::NOENT) => return Ok(()),
-            // `unlink` removes no directory, so no concurrent claim.
+            // A claim is a directory, which `unlink` does not remove. So if another process has replaced the name by its
+            // claim, this call fails and the claim stays.
             Err(Errno::NOTDIR | Errno::LOOP) => return self.unlink(claim),
             Err(error) => return Err(error.into()),
         };
