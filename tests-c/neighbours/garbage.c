@@ -7,7 +7,6 @@
 #include "common/bystander.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,19 +38,13 @@ struct mapping {
     size_t count;
 };
 
-/* Maps these bytes of the shared memory again, because the library may unmap its own mapping. */
-static uint64_t *map_again(unsigned long from, unsigned long to, unsigned long offset)
+/* Maps shared memory again, because the library may unmap its own mapping. */
+static uint64_t *map_again(unsigned long from, unsigned long to)
 {
-    char path[80];
-    void *again;
-    int fd;
+    /* An old size of 0 leaves the old mapping in place. */
+    void *again = mremap((void *)from, 0, to - from, MREMAP_MAYMOVE);
 
-    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", from, to);
-    fd = open(path, O_RDWR);
-    must(fd >= 0, "%s: %s", path, strerror(errno));
-    again = mmap(NULL, to - from, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-    must(again != MAP_FAILED, "mmap: %s", strerror(errno));
-    close(fd);
+    must(again != MAP_FAILED, "mremap: %s", strerror(errno));
     return again;
 }
 
@@ -60,21 +53,20 @@ static int find_shared(struct mapping *found)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     struct {
-        unsigned long from, to, offset;
+        unsigned long from, to;
     } known[MAX_MAPPINGS];
     char line[512], access[5];
     int i, n = 0;
 
     must(maps != NULL, "/proc/self/maps");
     while (n < MAX_MAPPINGS && fgets(line, sizeof line, maps) != NULL)
-        if (sscanf(line, "%lx-%lx %4s %lx", &known[n].from, &known[n].to, access,
-                   &known[n].offset) == 4 &&
+        if (sscanf(line, "%lx-%lx %4s", &known[n].from, &known[n].to, access) == 3 &&
             strcmp(access, "rw-s") == 0 &&
             (strstr(line, "dat-shm-pair") != NULL || strstr(line, "dat-shm-alarm") != NULL))
             n++;
     fclose(maps);
     for (i = 0; i < n; i++) {
-        found[i].words = map_again(known[i].from, known[i].to, known[i].offset);
+        found[i].words = map_again(known[i].from, known[i].to);
         found[i].count = (known[i].to - known[i].from) / sizeof(uint64_t);
     }
     return n;
