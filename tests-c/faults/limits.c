@@ -12,6 +12,7 @@
 
 #include "life.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,8 @@
 #define MAX_OBJECTS 1100000
 
 /*
- * shm permits 65536 objects of a kind, including existing objects, and memory can suffice for all: an arena of malloc
- * has 64 MiB of address space from the beginning. If a creation fails after fewer than SHM_OBJECTS objects, the reason
- * must be a lack of memory.
+ * shm permits 65536 objects of a kind, including existing objects, and memory can suffice for all. If a creation fails
+ * after fewer than SHM_OBJECTS objects, the reason must be a lack of memory.
  */
 #define SHM_OBJECTS 65000
 /* Maximum number of service points of an adapter with ports, so that other programs find one. Linux has 28,232. */
@@ -361,6 +361,8 @@ static void lacks(const char *name, int (*child)(void))
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
+    /* Otherwise each thread gets 64 MiB of address space, in which hundreds of thousands of objects have room. */
+    mallopt(M_ARENA_MAX, 1);
     (void)env_is_iwarp(); /* The first call starts a process, which the lives must not. */
     if (env_valgrind())
         skip_all("valgrind needs address space of its own");
