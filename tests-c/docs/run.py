@@ -5,7 +5,7 @@
     run.py [--machine] DOCUMENT...
 
 Each document starts in an empty directory with a fresh shell. All share one private $HOME, so later documents can use what
-earlier ones install. If $HOME/libdat does not exist when a document starts, this program installs it.
+earlier ones install. If $HOME/udapl does not exist when a document starts, this program installs it.
 
 A block `sh` contains commands. A block `text` contains the output of the commands before it, standard error included.
 Other blocks are not used, unless they are contents of files. Exports and the current directory persist between blocks of

@@ -64,8 +64,8 @@ ok 'Debian 13: nothing that the build of verbs needs is missing' same_result "$(
 ok 'Debian 13: make demo, as an ordinary user' as_user 'make demo' || finish
 ok 'Debian 13: make deb' as_user 'make deb' || finish
 ok 'Debian 13: the commands of README.md and install.md' as_user 'tests-c/docs/run.py README.md docs/install.md'
-ok 'Debian 13: make install, and the tools of the installed tree' as_user 'make install PREFIX=$HOME/libdat
-    export PATH=$HOME/libdat/bin:$PATH
+ok 'Debian 13: make install, and the tools of the installed tree' as_user 'make install PREFIX=$HOME/udapl
+    export PATH=$HOME/udapl/bin:$PATH
     dat-info --explain && dat-ping shm --self --count 3 && dat-ping tcp-lo --self --count 3 --api 2.0'
 
 packages_work()
