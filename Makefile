@@ -104,7 +104,7 @@ BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
 .PHONY: all tools rust base verbs no-verbs libraries demo check check-all steps lint test xtask check-c check-flaky check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
-	html derived limits notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
+	html derived limits notices deny rust-oldest built elsewhere install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
 VERBS_1    = verbs
@@ -353,7 +353,11 @@ FOLDERS := $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/
 MADE    := $(docdir)/folders
 INSTALL_PROGRAM = install -m 755
 
-install: built
+# If the sources were installed over themselves, uninstall would remove their headers.
+elsewhere:
+	@test ! include/dat/dat.h -ef $(incdir)/dat/dat.h || { echo "make: PREFIX=$(PREFIX) is the directory of the sources" >&2; exit 1; }
+
+install: elsewhere built
 	@made=$$(umask 022; LC_ALL=C mkdir -pv $(FOLDERS)) || exit 1; \
 	test -n "$(DESTDIR)" || test -z "$$made" || echo "$$made" | sed "s/^[^']*'\(.*\)'$$/\1/" >>$(MADE)
 	@$(INSTALL_PROGRAM) $(TOOLS:%=$(BIN)/%) $(bindir)
@@ -362,6 +366,8 @@ install: built
 	@if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
 		$(INSTALL_PROGRAM) $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
 		for names in $(call links,$(VERBS_FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
+	elif test "$(VERBS)" != 0; then \
+		echo "libdaplverbs is left out, since it was not built: see docs/install.md"; \
 	fi
 	@for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
 	@for pc in $(PC_FILES); do \
@@ -395,7 +401,7 @@ install-strip:
 
 # Removes what install made, also the directories, unless something else is in them. A link that leads elsewhere, perhaps to
 # the library of a distribution, stays.
-uninstall:
+uninstall: elsewhere
 	@for names in $(LINKS); do \
 		test "$$(readlink $(libdir)/$${names%:*})" != $${names#*:} || rm -f $(libdir)/$${names%:*}; \
 	done
@@ -415,6 +421,7 @@ uninstall:
 
 # Nothing is fetched while a package is built: the crates that are needed came with the first of these commands.
 deb rpm:
+	@packaging/$@.sh --needs
 	@$(MAKE) --no-print-directory all VERBS=1
 	packaging/$@.sh $(TARGET)/$@
 	@$(MAKE) --no-print-directory sbom SBOM=$(TARGET)/$@

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # rpm.sh DIRECTORY - builds RPM packages of this tree in DIRECTORY.
+# rpm.sh --needs   - only checks that the packages that this needs are installed.
 #
 # CARGO_TARGET_DIR names the build directory (default DIRECTORY/target). Libraries and tools that it contains are not
 # rebuilt. Cargo's registry must contain the crates, because this script downloads nothing.
@@ -12,10 +13,6 @@ umask 022
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 spec=$root/packaging/rpm/libdat.spec
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
-: "${CARGO_TARGET_DIR:=$out/target}" "${CARGO_NET_OFFLINE:=true}"
-export CARGO_TARGET_DIR CARGO_NET_OFFLINE
 
 missing()
 {
@@ -25,6 +22,12 @@ missing()
 command -v rpmbuild >/dev/null || missing 'rpm (Debian) or rpm-build'
 # Without eu-strip, rpmbuild succeeds, but packs unstripped libraries and no debugging symbols.
 command -v eu-strip >/dev/null || missing 'elfutils, with eu-strip,'
+[ "$1" != --needs ] || exit 0
+
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+: "${CARGO_TARGET_DIR:=$out/target}" "${CARGO_NET_OFFLINE:=true}"
+export CARGO_TARGET_DIR CARGO_NET_OFFLINE
 
 name=libdat-$(sed -n 's/^Version: *//p' "$spec")
 work=$out/work

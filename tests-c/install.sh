@@ -149,6 +149,15 @@ ok 'make install over it' $make install PREFIX="$work/kept/new"
 ok 'make uninstall PREFIX=' $make uninstall PREFIX="$work/kept/new"
 ok 'the folders that it made are gone, and no others' only_what_was_there
 
+# into_sources TARGET: checks that the directory of the sources is refused as PREFIX, and keeps its headers.
+into_sources()
+{
+    ! $make "$1" PREFIX="$root" >"$work/refused" 2>&1 && grep 'is the directory of the sources' "$work/refused" &&
+        [ -f "$root/include/dat/dat.h" ] && [ ! -e "$root/share" ]
+}
+ok 'make install into the sources: refused' into_sources install
+ok 'make uninstall from the sources: refused' into_sources uninstall
+
 # ---- A prefix that is moved later ----
 
 ok 'make install PREFIX=' $make install PREFIX="$work/first"
@@ -156,6 +165,12 @@ ok 'make install PREFIX= LIB=lib/multi' $make install PREFIX="$work/multi" LIB=l
 # Use names without blanks, because a blank in LD_PRELOAD separates libraries.
 mv "$work/first" "$work/moved" && mv "$work/multi" "$work/multi2"
 tree=$work/moved
+reads_installed()
+{
+    LD_LIBRARY_PATH=$tree/lib "$tree/bin/dat-info" --explain nothing >"$work/explained" 2>&1
+    grep "see: $tree/share/doc/libdat/docs/troubleshooting.md#" "$work/explained"
+}
+ok 'dat-info --explain names the page that is installed with it' reads_installed
 
 cat >"$work/open.c" <<'PROGRAM'
 #include <stdio.h>
