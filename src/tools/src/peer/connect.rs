@@ -138,7 +138,10 @@ impl Target<'_> {
                 format!(", and does each firewall admit {port} {qualifier}")
             }
         };
-        format!("is `{} {}` running there{condition}?", self.tool, operand(self.adapter))
+        let hint = format!("is `{} {}` running there{condition}?", self.tool, operand(self.adapter));
+        // An adapter of another interface does not listen at a loopback address.
+        let elsewhere = host.is_loopback() && provider == "tcp" && self.adapter != "tcp-lo";
+        if elsewhere { format!("{hint} The server prints its address") } else { hint }
     }
 }
 

@@ -1,13 +1,24 @@
 //! The steps of an explanation, and their output.
 
+use std::env;
+use std::sync::LazyLock;
+
 use host::topic::Topic;
 use serde::Serialize;
 
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
-/// The page that describes what to do, relative to the sources or the installed documents.
-const PAGE: &str = "docs/troubleshooting.md";
+/// The page that describes what to do: the file that was installed with this program, otherwise that of the sources.
+static PAGE: LazyLock<String> = LazyLock::new(|| {
+    let program = env::current_exe().unwrap_or_default();
+    let installed = program.parent().and_then(|bin| bin.parent()).and_then(|prefix| {
+        // `make install`, packages.
+        let pages = ["share/doc/libdat/docs/troubleshooting.md", "share/doc/dat-tools/troubleshooting.md"];
+        pages.map(|page| prefix.join(page)).into_iter().find(|page| page.exists())
+    });
+    installed.map_or_else(|| "docs/troubleshooting.md".to_owned(), |page| page.display().to_string())
+});
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,7 +73,7 @@ impl Step {
 }
 
 pub fn place(topic: Topic) -> String {
-    format!("{PAGE}#{}", topic.name())
+    format!("{}#{}", *PAGE, topic.name())
 }
 
 #[derive(Clone, Debug, Serialize)]
