@@ -80,6 +80,7 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let context = Context::new(&steps, args.slow, args.install && context::variable("CHECK_INSTALL", "1") != "0")?;
     let missing = packages::provide(&context, &steps)?;
+    missing.iter().for_each(|line| println!("xtask: {line}"));
     let began = Instant::now();
     let check = Check {
         bars: MultiProgress::with_draw_target(ProgressDrawTarget::stdout()),
@@ -234,7 +235,7 @@ fn summarise(
                 total += outcome.results.counts;
                 lines.push(row(&step.name, outcome.results.counts, outcome.time, outcome.cpu));
             }
-            None => lines.push(format!("{:<15} not started: another step failed (--keep-going runs all)", step.name)),
+            None => lines.push(format!("{:<15} not started: another step failed (KEEP_GOING=1 runs all)", step.name)),
         }
     }
     lines.push(row("total", total, time, outcomes.iter().map(|outcome| outcome.cpu).sum()));
