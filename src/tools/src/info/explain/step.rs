@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
-/// The page that describes what to do: the file that was installed with this program, otherwise that of the sources.
+/// The page that describes what to do: the file that was installed with this program, or its name in the sources.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
     let program = env::current_exe().unwrap_or_default();
     let installed = program.parent().and_then(|bin| bin.parent()).and_then(|prefix| {
