@@ -1223,21 +1223,9 @@ typedef struct dat_provider_info {
     DAT_BOOLEAN is_thread_safe;
 } DAT_PROVIDER_INFO;
 
-/* ---- Calls: interface adapters ---- */
+/* ---- Calls; NAME(3) is the manual page of a call ---- */
 
-/**
- * Opens an instance of an interface adapter by a name that dat_registry_list_providers returns.
- * Programs call the macro dat_ia_open, which adds the version and the thread safety for which they
- * were compiled.
- *
- * Loads and initialises the provider library unless its entry is already in use. A library that
- * could not be loaded is not tried again in this process. The call blocks while another thread
- * loads the same entry. It is thread-safe and not a cancellation point.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE, DAT_PROVIDER_NOT_FOUND,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_open(3DAT); loading:
- * dat_provider_init(3DAT), dat.conf(4).
- */
+/** dat_ia_openv(3): open an interface adapter for a version and thread safety. */
 extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_COUNT asynch_evd_min_qlen,
                                DAT_EVD_HANDLE *asynch_evd_handle,
@@ -1246,12 +1234,7 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_UINT32 dat_minor,
                                DAT_BOOLEAN thread_safety);
 
-/**
- * Returns the asynchronous EVD of an instance, and the attributes of adapter and provider.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_ia_query(3DAT).
- */
+/** dat_ia_query(3): query an interface adapter and its provider. */
 extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
                                DAT_EVD_HANDLE *async_evd_handle,
                                DAT_IA_ATTR_MASK ia_attr_mask,
@@ -1259,219 +1242,53 @@ extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
                                DAT_PROVIDER_ATTR_MASK provider_attr_mask,
                                DAT_PROVIDER_ATTR *provider_attr);
 
-/**
- * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects.
- * DAT_CLOSE_GRACEFUL_FLAG succeeds only if the program has freed all of them, except the
- * asynchronous EVD that the open created.
- *
- * Closing the last instance of an entry also calls the dat_provider_fini of the provider; the
- * library stays loaded. An instance of a provider that registered itself without an entry is closed
- * in the same way. If the provider refuses, nothing changes.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_close(3DAT); finishing:
- * dat_provider_fini(3DAT).
- */
+/** dat_ia_close(3): close an interface adapter. */
 extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
 
-/* ---- Calls: objects of any kind ---- */
-
-/**
- * Stores a context value of the program in an object of any kind, and replaces the previous value.
- * The library does not interpret the value. Threads that set the value of one object concurrently
- * must synchronise themselves. The call does not block.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_set_consumer_context(3DAT).
- */
+/** dat_set_consumer_context(3): store a value of the program in an object. */
 extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
-/**
- * Returns the value that dat_set_consumer_context stored last, or 0 if it has stored none.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_get_consumer_context(3DAT).
- */
+/** dat_get_consumer_context(3): return the value that the program stored in an. */
 extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
-/**
- * Returns the kind of the object that a handle refers to.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_get_handle_type(3DAT).
- */
+/** dat_get_handle_type(3): return the kind of an object. */
 extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
-/* ---- Calls: protection zones ---- */
+/** dat_cr_query(3): query a connection request. */
+extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
+                               DAT_CR_PARAM_MASK cr_param_mask,
+                               DAT_CR_PARAM *cr_param);
 
-/**
- * Creates a protection zone, which determines which endpoints can use which memory.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 1.2 and 2.0, dat_pz_create(3DAT).
- */
-extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
+/** dat_cr_accept(3): accept a connection request. */
+extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
+                                DAT_EP_HANDLE ep_handle,
+                                DAT_COUNT private_data_size,
+                                DAT_PVOID private_data);
 
-/**
- * Returns the adapter of a protection zone.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_pz_query(3DAT).
- */
-extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
-                               DAT_PZ_PARAM_MASK pz_param_mask,
-                               DAT_PZ_PARAM *pz_param);
+/** dat_cr_reject(3): reject a connection request. */
+extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
 
-/**
- * Destroys a protection zone.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_pz_free(3DAT).
- */
-extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
+/** dat_cr_handoff(3): hand a connection request off to another service point. */
+extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
-/* ---- Calls: local memory regions ---- */
-
-/**
- * Returns the selected parameters of an LMR.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_lmr_query(3DAT).
- */
-extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
-                                DAT_LMR_PARAM_MASK lmr_param_mask,
-                                DAT_LMR_PARAM *lmr_param);
-
-/**
- * Ends the registration of memory. The memory itself is unchanged. Outstanding transfers may fail.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_lmr_free(3DAT).
- */
-extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
-
-/**
- * Ensures that later RDMA reads of peers see local stores. The call is needed only if lmr_sync_req
- * of the provider attributes is true.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_lmr_sync_rdma_read(3DAT).
- */
-extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
-                                         const DAT_LMR_TRIPLET *local_segments,
-                                         DAT_VLEN num_segments);
-
-/**
- * Ensures that local loads see the data of RDMA writes of peers. The call is needed only if
- * lmr_sync_req of the provider attributes is true.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_lmr_sync_rdma_write(3DAT).
- */
-extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
-                                          const DAT_LMR_TRIPLET *local_segments,
-                                          DAT_VLEN num_segments);
-
-/* ---- Calls: remote memory regions ---- */
-
-/**
- * Creates an unbound remote memory region (RMR).
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
- * DAT_NOT_IMPLEMENTED. See uDAPL 1.2 and 2.0, dat_rmr_create(3DAT).
- */
-extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
-
-/**
- * Returns the selected parameters of an RMR.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_rmr_query(3DAT).
- */
-extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
-                                DAT_RMR_PARAM_MASK rmr_param_mask,
-                                DAT_RMR_PARAM *rmr_param);
-
-/**
- * Posts a bind. When the bind completes, the RMR gives peers access to a part of an LMR instead of
- * the part to which it was bound before. A segment_length of 0 only ends the existing binding.
- *
- * The bind is a request of the endpoint, in order with its other requests. The call returns the new
- * context immediately, but peers can use it only when the bind is complete. The old context becomes
- * invalid at the same time.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_rmr_bind(3DAT).
- */
-extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
-                               const DAT_LMR_TRIPLET *lmr_triplet,
-                               DAT_MEM_PRIV_FLAGS mem_priv,
-                               DAT_EP_HANDLE ep_handle,
-                               DAT_RMR_COOKIE user_cookie,
-                               DAT_COMPLETION_FLAGS completion_flags,
-                               DAT_RMR_CONTEXT *context);
-
-/**
- * Destroys an RMR and ends its binding.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
- */
-extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
-
-/* ---- Calls: event dispatchers ---- */
-
-/**
- * Returns the selected parameters of an EVD.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_evd_query(3DAT).
- */
+/** dat_evd_query(3): query an event dispatcher. */
 extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
                                 DAT_EVD_PARAM_MASK evd_param_mask,
                                 DAT_EVD_PARAM *evd_param);
 
-/**
- * Dequeues the oldest event of an EVD without waiting.
- *
- * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE. See uDAPL 1.2 and 2.0, dat_evd_dequeue(3DAT).
- */
-extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
-
-/**
- * Posts a software event, which is a notification event, to an EVD.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2 and
- * 2.0, dat_evd_post_se(3DAT).
- */
-extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
-
-/**
- * Changes the number of events that an EVD can hold to at least evd_min_qlen. No event is lost, and
- * a waiting thread keeps its threshold.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_evd_resize(3DAT).
- */
+/** dat_evd_resize(3): change the length of an event dispatcher. */
 extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
-/**
- * Destroys an EVD. Its queued events are lost.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_evd_free(3DAT).
- */
+/** dat_evd_post_se(3): post a software event. */
+extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
+
+/** dat_evd_dequeue(3): dequeue the oldest event without waiting. */
+extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+
+/** dat_evd_free(3): destroy an event dispatcher. */
 extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
 
-/* ---- Calls: endpoints ---- */
-
-/**
- * Creates an unconnected endpoint. The zone, the EVDs and the attributes may be NULL; dat_ep_modify
- * can set them later.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create(3DAT).
- */
+/** dat_ep_create(3): create an endpoint. */
 extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_PZ_HANDLE pz_handle,
                                 DAT_EVD_HANDLE recv_completion_evd_handle,
@@ -1480,109 +1297,17 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 const DAT_EP_ATTR *ep_attributes,
                                 DAT_EP_HANDLE *ep_handle);
 
-/**
- * Creates an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the
- * attributes are mandatory. Their max_recv_dtos and srq_soft_hw are the hard and soft high
- * watermarks of the endpoint.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create_with_srq(3DAT).
- */
-extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
-                                         DAT_PZ_HANDLE pz_handle,
-                                         DAT_EVD_HANDLE recv_evd_handle,
-                                         DAT_EVD_HANDLE request_evd_handle,
-                                         DAT_EVD_HANDLE connect_evd_handle,
-                                         DAT_SRQ_HANDLE srq_handle,
-                                         const DAT_EP_ATTR *ep_attributes,
-                                         DAT_EP_HANDLE *ep_handle);
-
-/**
- * Returns the selected parameters of an endpoint: its state, addresses, objects and attributes.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_ep_query(3DAT).
- */
+/** dat_ep_query(3): query an endpoint. */
 extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
                                DAT_EP_PARAM_MASK ep_param_mask,
                                DAT_EP_PARAM *ep_param);
 
-/**
- * Changes the selected parameters of an endpoint: all of them, or none on error. A table in the
- * manual page shows which parameter can be changed in which state. In these states, the call
- * accepts every value that dat_ep_query returned. On an endpoint with a shared receive queue,
- * max_recv_dtos is the hard high watermark.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_modify(3DAT).
- */
+/** dat_ep_modify(3): change parameters of an endpoint. */
 extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
                                 DAT_EP_PARAM_MASK ep_param_mask,
                                 const DAT_EP_PARAM *ep_param);
 
-/**
- * Returns the state of an endpoint, and whether receives and requests are outstanding. Each result
- * pointer may be NULL.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_ep_get_status(3DAT).
- */
-extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
-                                    DAT_EP_STATE *ep_state,
-                                    DAT_BOOLEAN *recv_idle,
-                                    DAT_BOOLEAN *request_idle);
-
-/**
- * Returns the number of receive buffers that an endpoint holds. Either result pointer may be NULL.
- * A provider that does not know a number returns DAT_VALUE_UNKNOWN.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2 and 2.0,
- * dat_ep_recv_query(3DAT).
- */
-extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
-                                    DAT_COUNT *nbufs_allocated,
-                                    DAT_COUNT *bufs_alloc_span);
-
-/**
- * Sets and arms the high watermarks for the number of receive buffers that an endpoint holds. If
- * the number exceeds the soft watermark, one asynchronous event is raised; if it exceeds the hard
- * watermark, the connection breaks. DAT_WATERMARK_INFINITE disables a watermark.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
- * uDAPL 1.2 and 2.0, dat_ep_set_watermark(3DAT).
- */
-extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
-                                       DAT_COUNT soft_high_watermark,
-                                       DAT_COUNT hard_high_watermark);
-
-/**
- * Returns a disconnected endpoint to the state DAT_EP_STATE_UNCONNECTED, in which it can connect
- * again. Completions that have not been dequeued may be lost. The call has no effect on an
- * unconnected endpoint.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_ep_reset(3DAT).
- */
-extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
-
-/**
- * Destroys an endpoint. Its connection ends abruptly, and outstanding operations are flushed.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_ep_free(3DAT).
- */
-extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
-
-/* ---- Calls: connections of endpoints ---- */
-
-/**
- * Requests a connection of an endpoint to a service point, and returns. The endpoint enters
- * DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, and one event on its connect EVD reports the outcome. If
- * the call fails, the endpoint is unchanged.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
- * dat_ep_connect(3DAT).
- */
+/** dat_ep_connect(3): connect an endpoint to a service point. */
 extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
                                  DAT_IA_ADDRESS_PTR remote_ia_address,
                                  DAT_CONN_QUAL remote_conn_qual,
@@ -1592,13 +1317,7 @@ extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
                                  DAT_QOS quality_of_service,
                                  DAT_CONNECT_FLAGS connect_flags);
 
-/**
- * Requests a connection of an endpoint to the peer of another, connected endpoint, and returns,
- * like dat_ep_connect.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_dup_connect(3DAT).
- */
+/** dat_ep_dup_connect(3): connect an endpoint to the peer of another endpoint. */
 extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_EP_HANDLE ep_dup_handle,
                                      DAT_TIMEOUT timeout,
@@ -1606,55 +1325,24 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_PVOID private_data,
                                      DAT_QOS quality_of_service);
 
-/**
- * Disconnects an endpoint, or abandons its attempt to connect, and returns. An abrupt disconnect
- * ends the connection immediately; a graceful one first completes the posted requests. The call has
- * no effect on a disconnected endpoint. A graceful call has no effect on an endpoint in
- * DAT_EP_STATE_DISCONNECT_PENDING.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_disconnect(3DAT).
- */
+/** dat_ep_disconnect(3): disconnect an endpoint. */
 extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
-/* ---- Calls: transfers of endpoints ---- */
-
-/**
- * Posts a send, which transfers the segments in order as one message to the peer. Returns without
- * waiting. The program can reuse the list of segments after the call, and the memory after the
- * completion.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2 and 2.0, dat_ep_post_send(3DAT).
- */
+/** dat_ep_post_send(3): send a message. */
 extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COUNT num_segments,
                                    DAT_LMR_TRIPLET *local_iov,
                                    DAT_DTO_COOKIE user_cookie,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
-/**
- * Posts a receive, whose segments one message fills in order. A receive can be posted in every
- * state; on a disconnected endpoint it is flushed.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
- * 2.0, dat_ep_post_recv(3DAT).
- */
+/** dat_ep_post_recv(3): post a receive buffer. */
 extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
                                    DAT_COUNT num_segments,
                                    DAT_LMR_TRIPLET *local_iov,
                                    DAT_DTO_COOKIE user_cookie,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
-/**
- * Posts an RDMA read, which copies remote memory into the local segments in order.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2 and 2.0, dat_ep_post_rdma_read(3DAT).
- */
+/** dat_ep_post_rdma_read(3): read memory of the peer. */
 extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         DAT_COUNT num_segments,
                                         DAT_LMR_TRIPLET *local_iov,
@@ -1662,13 +1350,7 @@ extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         const DAT_RMR_TRIPLET *remote_iov,
                                         DAT_COMPLETION_FLAGS completion_flags);
 
-/**
- * Posts an RDMA write, which copies the local segments in order into remote memory.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2 and 2.0, dat_ep_post_rdma_write(3DAT).
- */
+/** dat_ep_post_rdma_write(3): write into memory of the peer. */
 extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          DAT_COUNT num_segments,
                                          DAT_LMR_TRIPLET *local_iov,
@@ -1676,219 +1358,156 @@ extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          const DAT_RMR_TRIPLET *remote_iov,
                                          DAT_COMPLETION_FLAGS completion_flags);
 
-/* ---- Calls: shared receive queues ---- */
+/** dat_ep_get_status(3): return the state of an endpoint and whether it is idle. */
+extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
+                                    DAT_EP_STATE *ep_state,
+                                    DAT_BOOLEAN *recv_idle,
+                                    DAT_BOOLEAN *request_idle);
 
-/**
- * Creates a shared receive queue (SRQ) to which no endpoint is attached.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_create(3DAT).
- */
-extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_PZ_HANDLE pz_handle,
-                                 DAT_SRQ_ATTR *srq_attr,
-                                 DAT_SRQ_HANDLE *srq_handle);
+/** dat_ep_free(3): destroy an endpoint. */
+extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 
-/**
- * Destroys an SRQ. Its buffers are dropped without completion.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_srq_free(3DAT).
- */
-extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
+/** dat_lmr_query(3): query a local memory region. */
+extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
+                                DAT_LMR_PARAM_MASK lmr_param_mask,
+                                DAT_LMR_PARAM *lmr_param);
 
-/**
- * Posts a receive buffer to an SRQ. Any endpoint of the SRQ can take the buffer. The completion
- * contains the handle of this endpoint, whose attributes determine whether the completion is a
- * notification event.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
- * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
- * dat_srq_post_recv(3DAT).
- */
-extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
-                                    DAT_COUNT num_segments,
-                                    DAT_LMR_TRIPLET *local_iov,
-                                    DAT_DTO_COOKIE user_cookie);
+/** dat_lmr_free(3): deregister memory. */
+extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
-/**
- * Returns selected parameters of an SRQ, with the exact numbers of available and outstanding
- * buffers.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_srq_query(3DAT).
- */
-extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
-                                DAT_SRQ_PARAM_MASK srq_param_mask,
-                                DAT_SRQ_PARAM *srq_param);
+/** dat_rmr_create(3): create a remote memory region. */
+extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
-/**
- * Changes the maximum number of outstanding buffers of an SRQ. No buffer and no message is lost.
- * The call neither arms nor disarms the low watermark.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_resize(3DAT).
- */
-extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
+/** dat_rmr_query(3): query a remote memory region. */
+extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
+                                DAT_RMR_PARAM_MASK rmr_param_mask,
+                                DAT_RMR_PARAM *rmr_param);
 
-/**
- * Sets and arms the low watermark of an SRQ. The first time that fewer buffers than the watermark
- * are available, possibly during the call, one asynchronous event is raised. Another call replaces
- * the watermark and arms it again.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_set_lw(3DAT).
- */
-extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
+/** dat_rmr_bind(3): give peers access to a part of a local memory region. */
+extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
+                               const DAT_LMR_TRIPLET *lmr_triplet,
+                               DAT_MEM_PRIV_FLAGS mem_priv,
+                               DAT_EP_HANDLE ep_handle,
+                               DAT_RMR_COOKIE user_cookie,
+                               DAT_COMPLETION_FLAGS completion_flags,
+                               DAT_RMR_CONTEXT *context);
 
-/* ---- Calls: public service points ---- */
+/** dat_rmr_free(3): destroy a remote memory region. */
+extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 
-/**
- * Creates a public service point (PSP), which listens on a connection qualifier for any number of
- * requests. An EVD receives an event for each request; its length is the backlog. Requests may
- * arrive before the call returns.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
- * DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
- * 2.0, dat_psp_create(3DAT).
- */
+/** dat_psp_create(3): listen at a given connection qualifier. */
 extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,
                                  DAT_EVD_HANDLE evd_handle,
                                  DAT_PSP_FLAGS psp_flags,
                                  DAT_PSP_HANDLE *psp_handle);
 
-/**
- * Creates a public service point like dat_psp_create, on a free qualifier that the provider
- * chooses.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
- * DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
- * 2.0, dat_psp_create_any(3DAT).
- */
-extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
-                                     DAT_CONN_QUAL *conn_qual,
-                                     DAT_EVD_HANDLE evd_handle,
-                                     DAT_PSP_FLAGS psp_flags,
-                                     DAT_PSP_HANDLE *psp_handle);
-
-/**
- * Returns the selected parameters of a PSP.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_psp_query(3DAT).
- */
+/** dat_psp_query(3): query a public service point. */
 extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
                                 DAT_PSP_PARAM_MASK psp_param_mask,
                                 DAT_PSP_PARAM *psp_param);
 
-/**
- * Destroys a PSP. The program can still accept or reject requests that have arrived. Later requests
- * are refused as if no service point listened.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_psp_free(3DAT).
- */
+/** dat_psp_free(3): stop listening at a public service point. */
 extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
 
-/* ---- Calls: reserved service points ---- */
-
-/**
- * Creates a reserved service point (RSP), which listens on a connection qualifier for one request,
- * for one endpoint. The endpoint is reserved until the request arrives.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2 and 2.0, dat_rsp_create(3DAT).
- */
+/** dat_rsp_create(3): reserve an endpoint for one connection request. */
 extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,
                                  DAT_EP_HANDLE ep_handle,
                                  DAT_EVD_HANDLE evd_handle,
                                  DAT_RSP_HANDLE *rsp_handle);
 
-/**
- * Returns the selected parameters of an RSP.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_rsp_query(3DAT).
- */
+/** dat_rsp_query(3): query a reserved service point. */
 extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
                                 DAT_RSP_PARAM_MASK rsp_param_mask,
                                 DAT_RSP_PARAM *rsp_param);
 
-/**
- * Destroys an RSP. If no request has arrived, its endpoint returns to DAT_EP_STATE_UNCONNECTED. The
- * program can still accept or reject a request that has arrived.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rsp_free(3DAT).
- */
+/** dat_rsp_free(3): stop listening at a reserved service point. */
 extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 
-/* ---- Calls: connection requests ---- */
+/** dat_pz_create(3): create a protection zone. */
+extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
-/**
- * Returns the peer that requests a connection, its private data, and the endpoint of the request.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_cr_query(3DAT).
- */
-extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
-                               DAT_CR_PARAM_MASK cr_param_mask,
-                               DAT_CR_PARAM *cr_param);
+/** dat_pz_query(3): query a protection zone. */
+extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
+                               DAT_PZ_PARAM_MASK pz_param_mask,
+                               DAT_PZ_PARAM *pz_param);
 
-/**
- * Accepts a connection request and returns without waiting for the connection. The call frees the
- * request and moves the endpoint to DAT_EP_STATE_COMPLETION_PENDING. One event on the connect EVD
- * of the endpoint reports the outcome. If the call fails, the request, the endpoint and the private
- * data are unchanged.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cr_accept(3DAT).
- */
-extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
-                                DAT_EP_HANDLE ep_handle,
-                                DAT_COUNT private_data_size,
-                                DAT_PVOID private_data);
+/** dat_pz_free(3): destroy a protection zone. */
+extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 
-/**
- * Rejects a connection request and frees it. The endpoint of a reserved service point returns to
- * DAT_EP_STATE_UNCONNECTED; an endpoint that the provider created is freed.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_cr_reject(3DAT).
- */
-extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
+/** dat_psp_create_any(3): listen at a connection qualifier that the provider. */
+extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
+                                     DAT_CONN_QUAL *conn_qual,
+                                     DAT_EVD_HANDLE evd_handle,
+                                     DAT_PSP_FLAGS psp_flags,
+                                     DAT_PSP_HANDLE *psp_handle);
 
-/**
- * Hands a connection request off to another service point of the same adapter, where it arrives as
- * a new request. If no service point listens at the qualifier, the request is refused. In both
- * cases the handle becomes invalid.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_cr_handoff(3DAT).
- */
-extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+/** dat_ep_reset(3): return a disconnected endpoint to the unconnected state. */
+extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
 
-/* ---- Calls: registry and return codes ---- */
+/** dat_lmr_sync_rdma_read(3): make local stores visible to RDMA reads of peers. */
+extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
+                                         const DAT_LMR_TRIPLET *local_segments,
+                                         DAT_VLEN num_segments);
 
-/**
- * Lists interface adapters: first the entries of the configuration in their order, then providers
- * that registered themselves without an entry. Without an entry for this version, it lists the RDMA
- * devices of the host. In uDAPL 2.0, the list also contains entries for other major versions, which
- * cannot be opened. The call loads no library. It is thread-safe.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_registry_list_providers(3DAT).
- */
+/** dat_lmr_sync_rdma_write(3): make RDMA writes of peers visible to local loads. */
+extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
+                                          const DAT_LMR_TRIPLET *local_segments,
+                                          DAT_VLEN num_segments);
+
+/** dat_ep_create_with_srq(3): create an endpoint that receives from a shared. */
+extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
+                                         DAT_PZ_HANDLE pz_handle,
+                                         DAT_EVD_HANDLE recv_evd_handle,
+                                         DAT_EVD_HANDLE request_evd_handle,
+                                         DAT_EVD_HANDLE connect_evd_handle,
+                                         DAT_SRQ_HANDLE srq_handle,
+                                         const DAT_EP_ATTR *ep_attributes,
+                                         DAT_EP_HANDLE *ep_handle);
+
+/** dat_ep_recv_query(3): return the number of receive buffers that an endpoint. */
+extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
+                                    DAT_COUNT *nbufs_allocated,
+                                    DAT_COUNT *bufs_alloc_span);
+
+/** dat_ep_set_watermark(3): set the high watermarks for the receive buffers of an. */
+extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
+                                       DAT_COUNT soft_high_watermark,
+                                       DAT_COUNT hard_high_watermark);
+
+/** dat_srq_create(3): create a shared receive queue. */
+extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_PZ_HANDLE pz_handle,
+                                 DAT_SRQ_ATTR *srq_attr,
+                                 DAT_SRQ_HANDLE *srq_handle);
+
+/** dat_srq_free(3): destroy a shared receive queue. */
+extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
+
+/** dat_srq_post_recv(3): post a buffer to a shared receive queue. */
+extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
+                                    DAT_COUNT num_segments,
+                                    DAT_LMR_TRIPLET *local_iov,
+                                    DAT_DTO_COOKIE user_cookie);
+
+/** dat_srq_query(3): query a shared receive queue. */
+extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
+                                DAT_SRQ_PARAM_MASK srq_param_mask,
+                                DAT_SRQ_PARAM *srq_param);
+
+/** dat_srq_resize(3): change the size of a shared receive queue. */
+extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
+
+/** dat_srq_set_lw(3): set the low watermark of a shared receive queue. */
+extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
+
+/** dat_registry_list_providers(3): list the configured interface adapters. */
 extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_COUNT *entries_returned,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
-/**
- * Returns the names of the type and the subtype of a return code, which are static strings. The
- * class bits are ignored. The call is thread-safe, takes no lock and allocates no memory.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2, dat_strerror(3DAT).
- */
+/** dat_strerror(3): convert a return code to text. */
 extern DAT_RETURN dat_strerror(DAT_RETURN value,
                                const char **major_message,
                                const char **minor_message);

@@ -19,20 +19,11 @@ extern "C" {
 
 /* ---- Types of the slots that both interfaces share ---- */
 
-/** Slot of dat_ia_openv, without the arguments that the library deals with. */
+/** Slot of dat_ia_openv. */
 typedef DAT_RETURN (*DAT_IA_OPEN_FUNC)(DAT_NAME_PTR provider,
                                        DAT_COUNT asynch_evd_min_qlen,
                                        DAT_EVD_HANDLE *asynch_evd_handle,
                                        DAT_IA_HANDLE *ia_handle);
-
-/** Type of dat_ia_openv; no slot has it. */
-typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
-                                        DAT_COUNT asynch_evd_min_qlen,
-                                        DAT_EVD_HANDLE *asynch_evd_handle,
-                                        DAT_IA_HANDLE *ia_handle,
-                                        DAT_UINT32 dat_major,
-                                        DAT_UINT32 dat_minor,
-                                        DAT_BOOLEAN thread_safety);
 
 /** Slot of dat_ia_query. */
 typedef DAT_RETURN (*DAT_IA_QUERY_FUNC)(DAT_IA_HANDLE ia_handle,
@@ -54,68 +45,36 @@ typedef DAT_RETURN (*DAT_GET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_C
 /** Slot of dat_get_handle_type. */
 typedef DAT_RETURN (*DAT_GET_HANDLE_TYPE_FUNC)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
-/** Slot of dat_pz_create. */
-typedef DAT_RETURN (*DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
+/** Slot of dat_cr_query. */
+typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle,
+                                        DAT_CR_PARAM_MASK cr_param_mask,
+                                        DAT_CR_PARAM *cr_param);
 
-/** Slot of dat_pz_query. */
-typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle,
-                                        DAT_PZ_PARAM_MASK pz_param_mask,
-                                        DAT_PZ_PARAM *pz_param);
+/** Slot of dat_cr_accept. */
+typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
+                                         DAT_EP_HANDLE ep_handle,
+                                         DAT_COUNT private_data_size,
+                                         DAT_PVOID private_data);
 
-/** Slot of dat_pz_free. */
-typedef DAT_RETURN (*DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
+/** Slot of dat_cr_reject. */
+typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle);
 
-/** Slot of dat_lmr_query. */
-typedef DAT_RETURN (*DAT_LMR_QUERY_FUNC)(DAT_LMR_HANDLE lmr_handle,
-                                         DAT_LMR_PARAM_MASK lmr_param_mask,
-                                         DAT_LMR_PARAM *lmr_param);
-
-/** Slot of dat_lmr_free. */
-typedef DAT_RETURN (*DAT_LMR_FREE_FUNC)(DAT_LMR_HANDLE lmr_handle);
-
-/** Slot of dat_lmr_sync_rdma_read. */
-typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_READ_FUNC)(DAT_IA_HANDLE ia_handle,
-                                                  const DAT_LMR_TRIPLET *local_segments,
-                                                  DAT_VLEN num_segments);
-
-/** Slot of dat_lmr_sync_rdma_write. */
-typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_WRITE_FUNC)(DAT_IA_HANDLE ia_handle,
-                                                   const DAT_LMR_TRIPLET *local_segments,
-                                                   DAT_VLEN num_segments);
-
-/** Slot of dat_rmr_create. */
-typedef DAT_RETURN (*DAT_RMR_CREATE_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
-
-/** Slot of dat_rmr_query. */
-typedef DAT_RETURN (*DAT_RMR_QUERY_FUNC)(DAT_RMR_HANDLE rmr_handle,
-                                         DAT_RMR_PARAM_MASK rmr_param_mask,
-                                         DAT_RMR_PARAM *rmr_param);
-
-/** Slot of dat_rmr_bind. */
-typedef DAT_RETURN (*DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle,
-                                        const DAT_LMR_TRIPLET *lmr_triplet,
-                                        DAT_MEM_PRIV_FLAGS mem_priv,
-                                        DAT_EP_HANDLE ep_handle,
-                                        DAT_RMR_COOKIE user_cookie,
-                                        DAT_COMPLETION_FLAGS completion_flags,
-                                        DAT_RMR_CONTEXT *context);
-
-/** Slot of dat_rmr_free. */
-typedef DAT_RETURN (*DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
+/** Slot of dat_cr_handoff. */
+typedef DAT_RETURN (*DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
 /** Slot of dat_evd_query. */
 typedef DAT_RETURN (*DAT_EVD_QUERY_FUNC)(DAT_EVD_HANDLE evd_handle,
                                          DAT_EVD_PARAM_MASK evd_param_mask,
                                          DAT_EVD_PARAM *evd_param);
 
-/** Slot of dat_evd_dequeue. */
-typedef DAT_RETURN (*DAT_EVD_DEQUEUE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+/** Slot of dat_evd_resize. */
+typedef DAT_RETURN (*DAT_EVD_RESIZE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
 /** Slot of dat_evd_post_se. */
 typedef DAT_RETURN (*DAT_EVD_POST_SE_FUNC)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
 
-/** Slot of dat_evd_resize. */
-typedef DAT_RETURN (*DAT_EVD_RESIZE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+/** Slot of dat_evd_dequeue. */
+typedef DAT_RETURN (*DAT_EVD_DEQUEUE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 
 /** Slot of dat_evd_free. */
 typedef DAT_RETURN (*DAT_EVD_FREE_FUNC)(DAT_EVD_HANDLE evd_handle);
@@ -129,16 +88,6 @@ typedef DAT_RETURN (*DAT_EP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
                                          const DAT_EP_ATTR *ep_attributes,
                                          DAT_EP_HANDLE *ep_handle);
 
-/** Slot of dat_ep_create_with_srq. */
-typedef DAT_RETURN (*DAT_EP_CREATE_WITH_SRQ_FUNC)(DAT_IA_HANDLE ia_handle,
-                                                  DAT_PZ_HANDLE pz_handle,
-                                                  DAT_EVD_HANDLE recv_evd_handle,
-                                                  DAT_EVD_HANDLE request_evd_handle,
-                                                  DAT_EVD_HANDLE connect_evd_handle,
-                                                  DAT_SRQ_HANDLE srq_handle,
-                                                  const DAT_EP_ATTR *ep_attributes,
-                                                  DAT_EP_HANDLE *ep_handle);
-
 /** Slot of dat_ep_query. */
 typedef DAT_RETURN (*DAT_EP_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
                                         DAT_EP_PARAM_MASK ep_param_mask,
@@ -148,28 +97,6 @@ typedef DAT_RETURN (*DAT_EP_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
 typedef DAT_RETURN (*DAT_EP_MODIFY_FUNC)(DAT_EP_HANDLE ep_handle,
                                          DAT_EP_PARAM_MASK ep_param_mask,
                                          const DAT_EP_PARAM *ep_param);
-
-/** Slot of dat_ep_get_status. */
-typedef DAT_RETURN (*DAT_EP_GET_STATUS_FUNC)(DAT_EP_HANDLE ep_handle,
-                                             DAT_EP_STATE *ep_state,
-                                             DAT_BOOLEAN *recv_idle,
-                                             DAT_BOOLEAN *request_idle);
-
-/** Slot of dat_ep_recv_query. */
-typedef DAT_RETURN (*DAT_EP_RECV_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
-                                             DAT_COUNT *nbufs_allocated,
-                                             DAT_COUNT *bufs_alloc_span);
-
-/** Slot of dat_ep_set_watermark. */
-typedef DAT_RETURN (*DAT_EP_SET_WATERMARK_FUNC)(DAT_EP_HANDLE ep_handle,
-                                                DAT_COUNT soft_high_watermark,
-                                                DAT_COUNT hard_high_watermark);
-
-/** Slot of dat_ep_reset. */
-typedef DAT_RETURN (*DAT_EP_RESET_FUNC)(DAT_EP_HANDLE ep_handle);
-
-/** Slot of dat_ep_free. */
-typedef DAT_RETURN (*DAT_EP_FREE_FUNC)(DAT_EP_HANDLE ep_handle);
 
 /** Slot of dat_ep_connect. */
 typedef DAT_RETURN (*DAT_EP_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
@@ -222,6 +149,124 @@ typedef DAT_RETURN (*DAT_EP_POST_RDMA_WRITE_FUNC)(DAT_EP_HANDLE ep_handle,
                                                   const DAT_RMR_TRIPLET *remote_iov,
                                                   DAT_COMPLETION_FLAGS completion_flags);
 
+/** Slot of dat_ep_get_status. */
+typedef DAT_RETURN (*DAT_EP_GET_STATUS_FUNC)(DAT_EP_HANDLE ep_handle,
+                                             DAT_EP_STATE *ep_state,
+                                             DAT_BOOLEAN *recv_idle,
+                                             DAT_BOOLEAN *request_idle);
+
+/** Slot of dat_ep_free. */
+typedef DAT_RETURN (*DAT_EP_FREE_FUNC)(DAT_EP_HANDLE ep_handle);
+
+/** Slot of dat_lmr_query. */
+typedef DAT_RETURN (*DAT_LMR_QUERY_FUNC)(DAT_LMR_HANDLE lmr_handle,
+                                         DAT_LMR_PARAM_MASK lmr_param_mask,
+                                         DAT_LMR_PARAM *lmr_param);
+
+/** Slot of dat_lmr_free. */
+typedef DAT_RETURN (*DAT_LMR_FREE_FUNC)(DAT_LMR_HANDLE lmr_handle);
+
+/** Slot of dat_rmr_create. */
+typedef DAT_RETURN (*DAT_RMR_CREATE_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/** Slot of dat_rmr_query. */
+typedef DAT_RETURN (*DAT_RMR_QUERY_FUNC)(DAT_RMR_HANDLE rmr_handle,
+                                         DAT_RMR_PARAM_MASK rmr_param_mask,
+                                         DAT_RMR_PARAM *rmr_param);
+
+/** Slot of dat_rmr_bind. */
+typedef DAT_RETURN (*DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle,
+                                        const DAT_LMR_TRIPLET *lmr_triplet,
+                                        DAT_MEM_PRIV_FLAGS mem_priv,
+                                        DAT_EP_HANDLE ep_handle,
+                                        DAT_RMR_COOKIE user_cookie,
+                                        DAT_COMPLETION_FLAGS completion_flags,
+                                        DAT_RMR_CONTEXT *context);
+
+/** Slot of dat_rmr_free. */
+typedef DAT_RETURN (*DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
+
+/** Slot of dat_psp_create. */
+typedef DAT_RETURN (*DAT_PSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                          DAT_CONN_QUAL conn_qual,
+                                          DAT_EVD_HANDLE evd_handle,
+                                          DAT_PSP_FLAGS psp_flags,
+                                          DAT_PSP_HANDLE *psp_handle);
+
+/** Slot of dat_psp_query. */
+typedef DAT_RETURN (*DAT_PSP_QUERY_FUNC)(DAT_PSP_HANDLE psp_handle,
+                                         DAT_PSP_PARAM_MASK psp_param_mask,
+                                         DAT_PSP_PARAM *psp_param);
+
+/** Slot of dat_psp_free. */
+typedef DAT_RETURN (*DAT_PSP_FREE_FUNC)(DAT_PSP_HANDLE psp_handle);
+
+/** Slot of dat_rsp_create. */
+typedef DAT_RETURN (*DAT_RSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                          DAT_CONN_QUAL conn_qual,
+                                          DAT_EP_HANDLE ep_handle,
+                                          DAT_EVD_HANDLE evd_handle,
+                                          DAT_RSP_HANDLE *rsp_handle);
+
+/** Slot of dat_rsp_query. */
+typedef DAT_RETURN (*DAT_RSP_QUERY_FUNC)(DAT_RSP_HANDLE rsp_handle,
+                                         DAT_RSP_PARAM_MASK rsp_param_mask,
+                                         DAT_RSP_PARAM *rsp_param);
+
+/** Slot of dat_rsp_free. */
+typedef DAT_RETURN (*DAT_RSP_FREE_FUNC)(DAT_RSP_HANDLE rsp_handle);
+
+/** Slot of dat_pz_create. */
+typedef DAT_RETURN (*DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
+
+/** Slot of dat_pz_query. */
+typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle,
+                                        DAT_PZ_PARAM_MASK pz_param_mask,
+                                        DAT_PZ_PARAM *pz_param);
+
+/** Slot of dat_pz_free. */
+typedef DAT_RETURN (*DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
+
+/** Slot of dat_psp_create_any. */
+typedef DAT_RETURN (*DAT_PSP_CREATE_ANY_FUNC)(DAT_IA_HANDLE ia_handle,
+                                              DAT_CONN_QUAL *conn_qual,
+                                              DAT_EVD_HANDLE evd_handle,
+                                              DAT_PSP_FLAGS psp_flags,
+                                              DAT_PSP_HANDLE *psp_handle);
+
+/** Slot of dat_ep_reset. */
+typedef DAT_RETURN (*DAT_EP_RESET_FUNC)(DAT_EP_HANDLE ep_handle);
+
+/** Slot of dat_lmr_sync_rdma_read. */
+typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_READ_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                  const DAT_LMR_TRIPLET *local_segments,
+                                                  DAT_VLEN num_segments);
+
+/** Slot of dat_lmr_sync_rdma_write. */
+typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_WRITE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                   const DAT_LMR_TRIPLET *local_segments,
+                                                   DAT_VLEN num_segments);
+
+/** Slot of dat_ep_create_with_srq. */
+typedef DAT_RETURN (*DAT_EP_CREATE_WITH_SRQ_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                  DAT_PZ_HANDLE pz_handle,
+                                                  DAT_EVD_HANDLE recv_evd_handle,
+                                                  DAT_EVD_HANDLE request_evd_handle,
+                                                  DAT_EVD_HANDLE connect_evd_handle,
+                                                  DAT_SRQ_HANDLE srq_handle,
+                                                  const DAT_EP_ATTR *ep_attributes,
+                                                  DAT_EP_HANDLE *ep_handle);
+
+/** Slot of dat_ep_recv_query. */
+typedef DAT_RETURN (*DAT_EP_RECV_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
+                                             DAT_COUNT *nbufs_allocated,
+                                             DAT_COUNT *bufs_alloc_span);
+
+/** Slot of dat_ep_set_watermark. */
+typedef DAT_RETURN (*DAT_EP_SET_WATERMARK_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                DAT_COUNT soft_high_watermark,
+                                                DAT_COUNT hard_high_watermark);
+
 /** Slot of dat_srq_create. */
 typedef DAT_RETURN (*DAT_SRQ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
                                           DAT_PZ_HANDLE pz_handle,
@@ -248,59 +293,16 @@ typedef DAT_RETURN (*DAT_SRQ_RESIZE_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT s
 /** Slot of dat_srq_set_lw. */
 typedef DAT_RETURN (*DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
 
-/** Slot of dat_psp_create. */
-typedef DAT_RETURN (*DAT_PSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
-                                          DAT_CONN_QUAL conn_qual,
-                                          DAT_EVD_HANDLE evd_handle,
-                                          DAT_PSP_FLAGS psp_flags,
-                                          DAT_PSP_HANDLE *psp_handle);
+/* ---- The table of a provider ---- */
 
-/** Slot of dat_psp_create_any. */
-typedef DAT_RETURN (*DAT_PSP_CREATE_ANY_FUNC)(DAT_IA_HANDLE ia_handle,
-                                              DAT_CONN_QUAL *conn_qual,
-                                              DAT_EVD_HANDLE evd_handle,
-                                              DAT_PSP_FLAGS psp_flags,
-                                              DAT_PSP_HANDLE *psp_handle);
-
-/** Slot of dat_psp_query. */
-typedef DAT_RETURN (*DAT_PSP_QUERY_FUNC)(DAT_PSP_HANDLE psp_handle,
-                                         DAT_PSP_PARAM_MASK psp_param_mask,
-                                         DAT_PSP_PARAM *psp_param);
-
-/** Slot of dat_psp_free. */
-typedef DAT_RETURN (*DAT_PSP_FREE_FUNC)(DAT_PSP_HANDLE psp_handle);
-
-/** Slot of dat_rsp_create. */
-typedef DAT_RETURN (*DAT_RSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
-                                          DAT_CONN_QUAL conn_qual,
-                                          DAT_EP_HANDLE ep_handle,
-                                          DAT_EVD_HANDLE evd_handle,
-                                          DAT_RSP_HANDLE *rsp_handle);
-
-/** Slot of dat_rsp_query. */
-typedef DAT_RETURN (*DAT_RSP_QUERY_FUNC)(DAT_RSP_HANDLE rsp_handle,
-                                         DAT_RSP_PARAM_MASK rsp_param_mask,
-                                         DAT_RSP_PARAM *rsp_param);
-
-/** Slot of dat_rsp_free. */
-typedef DAT_RETURN (*DAT_RSP_FREE_FUNC)(DAT_RSP_HANDLE rsp_handle);
-
-/** Slot of dat_cr_query. */
-typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle,
-                                        DAT_CR_PARAM_MASK cr_param_mask,
-                                        DAT_CR_PARAM *cr_param);
-
-/** Slot of dat_cr_accept. */
-typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
-                                         DAT_EP_HANDLE ep_handle,
-                                         DAT_COUNT private_data_size,
-                                         DAT_PVOID private_data);
-
-/** Slot of dat_cr_reject. */
-typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle);
-
-/** Slot of dat_cr_handoff. */
-typedef DAT_RETURN (*DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+/** Type of dat_ia_openv; no slot has it. */
+typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
+                                        DAT_COUNT asynch_evd_min_qlen,
+                                        DAT_EVD_HANDLE *asynch_evd_handle,
+                                        DAT_IA_HANDLE *ia_handle,
+                                        DAT_UINT32 dat_major,
+                                        DAT_UINT32 dat_minor,
+                                        DAT_BOOLEAN thread_safety);
 
 /* ---- The table of a provider ---- */
 
@@ -492,73 +494,39 @@ typedef struct dat_provider {
 #define DAT_GET_HANDLE_TYPE(dat_handle, handle_type) \
     (*DAT_HANDLE_TO_PROVIDER(dat_handle)->get_handle_type_func)((dat_handle), (handle_type))
 
-/** dat_pz_create. */
-#define DAT_PZ_CREATE(ia_handle, pz_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->pz_create_func)((ia_handle), (pz_handle))
+/** dat_cr_query. */
+#define DAT_CR_QUERY(cr_handle, cr_param_mask, cr_param) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_query_func)((cr_handle), (cr_param_mask), (cr_param))
 
-/** dat_pz_query. */
-#define DAT_PZ_QUERY(pz_handle, pz_param_mask, pz_param) \
-    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->pz_query_func)((pz_handle), (pz_param_mask), (pz_param))
+/** dat_cr_accept. */
+#define DAT_CR_ACCEPT(cr_handle, ep_handle, private_data_size, private_data) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_accept_func)( \
+        (cr_handle), (ep_handle), (private_data_size), (private_data))
 
-/** dat_pz_free. */
-#define DAT_PZ_FREE(pz_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->pz_free_func)((pz_handle))
+/** dat_cr_reject. */
+#define DAT_CR_REJECT(cr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_reject_func)((cr_handle))
 
-/** dat_lmr_query. */
-#define DAT_LMR_QUERY(lmr_handle, lmr_param_mask, lmr_param) \
-    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_query_func)( \
-        (lmr_handle), (lmr_param_mask), (lmr_param))
-
-/** dat_lmr_free. */
-#define DAT_LMR_FREE(lmr_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_free_func)((lmr_handle))
-
-/** dat_lmr_sync_rdma_read. */
-#define DAT_LMR_SYNC_RDMA_READ(ia_handle, local_segments, num_segments) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_read_func)( \
-        (ia_handle), (local_segments), (num_segments))
-
-/** dat_lmr_sync_rdma_write. */
-#define DAT_LMR_SYNC_RDMA_WRITE(ia_handle, local_segments, num_segments) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_write_func)( \
-        (ia_handle), (local_segments), (num_segments))
-
-/** dat_rmr_create. */
-#define DAT_RMR_CREATE(pz_handle, rmr_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->rmr_create_func)((pz_handle), (rmr_handle))
-
-/** dat_rmr_query. */
-#define DAT_RMR_QUERY(rmr_handle, rmr_param_mask, rmr_param) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_query_func)( \
-        (rmr_handle), (rmr_param_mask), (rmr_param))
-
-/** dat_rmr_bind. */
-#define DAT_RMR_BIND( \
-    rmr_handle, lmr_triplet, mem_priv, ep_handle, user_cookie, completion_flags, context) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_bind_func)( \
-        (rmr_handle), (lmr_triplet), (mem_priv), (ep_handle), (user_cookie), (completion_flags), \
-        (context))
-
-/** dat_rmr_free. */
-#define DAT_RMR_FREE(rmr_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_free_func)((rmr_handle))
+/** dat_cr_handoff. */
+#define DAT_CR_HANDOFF(cr_handle, handoff) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_handoff_func)((cr_handle), (handoff))
 
 /** dat_evd_query. */
 #define DAT_EVD_QUERY(evd_handle, evd_param_mask, evd_param) \
     (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_query_func)( \
         (evd_handle), (evd_param_mask), (evd_param))
 
-/** dat_evd_dequeue. */
-#define DAT_EVD_DEQUEUE(evd_handle, event) \
-    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_dequeue_func)((evd_handle), (event))
+/** dat_evd_resize. */
+#define DAT_EVD_RESIZE(evd_handle, evd_min_qlen) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_resize_func)((evd_handle), (evd_min_qlen))
 
 /** dat_evd_post_se. */
 #define DAT_EVD_POST_SE(evd_handle, event) \
     (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_post_se_func)((evd_handle), (event))
 
-/** dat_evd_resize. */
-#define DAT_EVD_RESIZE(evd_handle, evd_min_qlen) \
-    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_resize_func)((evd_handle), (evd_min_qlen))
+/** dat_evd_dequeue. */
+#define DAT_EVD_DEQUEUE(evd_handle, event) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_dequeue_func)((evd_handle), (event))
 
 /** dat_evd_free. */
 #define DAT_EVD_FREE(evd_handle) \
@@ -572,14 +540,6 @@ typedef struct dat_provider {
         (ia_handle), (pz_handle), (recv_completion_evd_handle), (request_completion_evd_handle), \
         (connect_evd_handle), (ep_attributes), (ep_handle))
 
-/** dat_ep_create_with_srq. */
-#define DAT_EP_CREATE_WITH_SRQ( \
-    ia_handle, pz_handle, recv_evd_handle, request_evd_handle, connect_evd_handle, srq_handle, \
-    ep_attributes, ep_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_with_srq_func)( \
-        (ia_handle), (pz_handle), (recv_evd_handle), (request_evd_handle), (connect_evd_handle), \
-        (srq_handle), (ep_attributes), (ep_handle))
-
 /** dat_ep_query. */
 #define DAT_EP_QUERY(ep_handle, ep_param_mask, ep_param) \
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_query_func)((ep_handle), (ep_param_mask), (ep_param))
@@ -587,29 +547,6 @@ typedef struct dat_provider {
 /** dat_ep_modify. */
 #define DAT_EP_MODIFY(ep_handle, ep_param_mask, ep_param) \
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_modify_func)((ep_handle), (ep_param_mask), (ep_param))
-
-/** dat_ep_get_status. */
-#define DAT_EP_GET_STATUS(ep_handle, ep_state, recv_idle, request_idle) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_get_status_func)( \
-        (ep_handle), (ep_state), (recv_idle), (request_idle))
-
-/** dat_ep_recv_query. */
-#define DAT_EP_RECV_QUERY(ep_handle, nbufs_allocated, bufs_alloc_span) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_recv_query_func)( \
-        (ep_handle), (nbufs_allocated), (bufs_alloc_span))
-
-/** dat_ep_set_watermark. */
-#define DAT_EP_SET_WATERMARK(ep_handle, soft_high_watermark, hard_high_watermark) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_set_watermark_func)( \
-        (ep_handle), (soft_high_watermark), (hard_high_watermark))
-
-/** dat_ep_reset. */
-#define DAT_EP_RESET(ep_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_reset_func)((ep_handle))
-
-/** dat_ep_free. */
-#define DAT_EP_FREE(ep_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_free_func)((ep_handle))
 
 /** dat_ep_connect. */
 #define DAT_EP_CONNECT( \
@@ -652,6 +589,121 @@ typedef struct dat_provider {
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_write_func)( \
         (ep_handle), (num_segments), (local_iov), (user_cookie), (remote_iov), (completion_flags))
 
+/** dat_ep_get_status. */
+#define DAT_EP_GET_STATUS(ep_handle, ep_state, recv_idle, request_idle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_get_status_func)( \
+        (ep_handle), (ep_state), (recv_idle), (request_idle))
+
+/** dat_ep_free. */
+#define DAT_EP_FREE(ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_free_func)((ep_handle))
+
+/** dat_lmr_query. */
+#define DAT_LMR_QUERY(lmr_handle, lmr_param_mask, lmr_param) \
+    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_query_func)( \
+        (lmr_handle), (lmr_param_mask), (lmr_param))
+
+/** dat_lmr_free. */
+#define DAT_LMR_FREE(lmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_free_func)((lmr_handle))
+
+/** dat_rmr_create. */
+#define DAT_RMR_CREATE(pz_handle, rmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->rmr_create_func)((pz_handle), (rmr_handle))
+
+/** dat_rmr_query. */
+#define DAT_RMR_QUERY(rmr_handle, rmr_param_mask, rmr_param) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_query_func)( \
+        (rmr_handle), (rmr_param_mask), (rmr_param))
+
+/** dat_rmr_bind. */
+#define DAT_RMR_BIND( \
+    rmr_handle, lmr_triplet, mem_priv, ep_handle, user_cookie, completion_flags, context) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_bind_func)( \
+        (rmr_handle), (lmr_triplet), (mem_priv), (ep_handle), (user_cookie), (completion_flags), \
+        (context))
+
+/** dat_rmr_free. */
+#define DAT_RMR_FREE(rmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_free_func)((rmr_handle))
+
+/** dat_psp_create. */
+#define DAT_PSP_CREATE(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_func)( \
+        (ia_handle), (conn_qual), (evd_handle), (psp_flags), (psp_handle))
+
+/** dat_psp_query. */
+#define DAT_PSP_QUERY(psp_handle, psp_param_mask, psp_param) \
+    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_query_func)( \
+        (psp_handle), (psp_param_mask), (psp_param))
+
+/** dat_psp_free. */
+#define DAT_PSP_FREE(psp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_free_func)((psp_handle))
+
+/** dat_rsp_create. */
+#define DAT_RSP_CREATE(ia_handle, conn_qual, ep_handle, evd_handle, rsp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->rsp_create_func)( \
+        (ia_handle), (conn_qual), (ep_handle), (evd_handle), (rsp_handle))
+
+/** dat_rsp_query. */
+#define DAT_RSP_QUERY(rsp_handle, rsp_param_mask, rsp_param) \
+    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_query_func)( \
+        (rsp_handle), (rsp_param_mask), (rsp_param))
+
+/** dat_rsp_free. */
+#define DAT_RSP_FREE(rsp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_free_func)((rsp_handle))
+
+/** dat_pz_create. */
+#define DAT_PZ_CREATE(ia_handle, pz_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->pz_create_func)((ia_handle), (pz_handle))
+
+/** dat_pz_query. */
+#define DAT_PZ_QUERY(pz_handle, pz_param_mask, pz_param) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->pz_query_func)((pz_handle), (pz_param_mask), (pz_param))
+
+/** dat_pz_free. */
+#define DAT_PZ_FREE(pz_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->pz_free_func)((pz_handle))
+
+/** dat_psp_create_any. */
+#define DAT_PSP_CREATE_ANY(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_any_func)( \
+        (ia_handle), (conn_qual), (evd_handle), (psp_flags), (psp_handle))
+
+/** dat_ep_reset. */
+#define DAT_EP_RESET(ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_reset_func)((ep_handle))
+
+/** dat_lmr_sync_rdma_read. */
+#define DAT_LMR_SYNC_RDMA_READ(ia_handle, local_segments, num_segments) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_read_func)( \
+        (ia_handle), (local_segments), (num_segments))
+
+/** dat_lmr_sync_rdma_write. */
+#define DAT_LMR_SYNC_RDMA_WRITE(ia_handle, local_segments, num_segments) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_write_func)( \
+        (ia_handle), (local_segments), (num_segments))
+
+/** dat_ep_create_with_srq. */
+#define DAT_EP_CREATE_WITH_SRQ( \
+    ia_handle, pz_handle, recv_evd_handle, request_evd_handle, connect_evd_handle, srq_handle, \
+    ep_attributes, ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_with_srq_func)( \
+        (ia_handle), (pz_handle), (recv_evd_handle), (request_evd_handle), (connect_evd_handle), \
+        (srq_handle), (ep_attributes), (ep_handle))
+
+/** dat_ep_recv_query. */
+#define DAT_EP_RECV_QUERY(ep_handle, nbufs_allocated, bufs_alloc_span) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_recv_query_func)( \
+        (ep_handle), (nbufs_allocated), (bufs_alloc_span))
+
+/** dat_ep_set_watermark. */
+#define DAT_EP_SET_WATERMARK(ep_handle, soft_high_watermark, hard_high_watermark) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_set_watermark_func)( \
+        (ep_handle), (soft_high_watermark), (hard_high_watermark))
+
 /** dat_srq_create. */
 #define DAT_SRQ_CREATE(ia_handle, pz_handle, srq_attr, srq_handle) \
     (*DAT_HANDLE_TO_PROVIDER(ia_handle)->srq_create_func)( \
@@ -678,56 +730,6 @@ typedef struct dat_provider {
 /** dat_srq_set_lw. */
 #define DAT_SRQ_SET_LW(srq_handle, low_watermark) \
     (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_set_lw_func)((srq_handle), (low_watermark))
-
-/** dat_psp_create. */
-#define DAT_PSP_CREATE(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_func)( \
-        (ia_handle), (conn_qual), (evd_handle), (psp_flags), (psp_handle))
-
-/** dat_psp_create_any. */
-#define DAT_PSP_CREATE_ANY(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_any_func)( \
-        (ia_handle), (conn_qual), (evd_handle), (psp_flags), (psp_handle))
-
-/** dat_psp_query. */
-#define DAT_PSP_QUERY(psp_handle, psp_param_mask, psp_param) \
-    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_query_func)( \
-        (psp_handle), (psp_param_mask), (psp_param))
-
-/** dat_psp_free. */
-#define DAT_PSP_FREE(psp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_free_func)((psp_handle))
-
-/** dat_rsp_create. */
-#define DAT_RSP_CREATE(ia_handle, conn_qual, ep_handle, evd_handle, rsp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->rsp_create_func)( \
-        (ia_handle), (conn_qual), (ep_handle), (evd_handle), (rsp_handle))
-
-/** dat_rsp_query. */
-#define DAT_RSP_QUERY(rsp_handle, rsp_param_mask, rsp_param) \
-    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_query_func)( \
-        (rsp_handle), (rsp_param_mask), (rsp_param))
-
-/** dat_rsp_free. */
-#define DAT_RSP_FREE(rsp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_free_func)((rsp_handle))
-
-/** dat_cr_query. */
-#define DAT_CR_QUERY(cr_handle, cr_param_mask, cr_param) \
-    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_query_func)((cr_handle), (cr_param_mask), (cr_param))
-
-/** dat_cr_accept. */
-#define DAT_CR_ACCEPT(cr_handle, ep_handle, private_data_size, private_data) \
-    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_accept_func)( \
-        (cr_handle), (ep_handle), (private_data_size), (private_data))
-
-/** dat_cr_reject. */
-#define DAT_CR_REJECT(cr_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_reject_func)((cr_handle))
-
-/** dat_cr_handoff. */
-#define DAT_CR_HANDOFF(cr_handle, handoff) \
-    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_handoff_func)((cr_handle), (handoff))
 
 #ifdef __cplusplus
 }

@@ -32,39 +32,17 @@ typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
  */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
-/* ---- Calls: registry and return codes ---- */
+/* ---- Calls; NAME(3) is the manual page of a call ---- */
 
-/**
- * Registers a provider under an identity: name, version and thread safety. A provider calls this
- * function from its dat_provider_init. A program that contains a provider may call it at any time.
- * The call is thread-safe and allowed in a constructor of a library.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_ALREADY_REGISTERED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_registry_add_provider(3DAT).
- */
+/** dat_registry_add_provider(3): register the table of a provider. */
 extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
                                             const DAT_PROVIDER_INFO *provider_info);
 
-/**
- * Removes a provider. A provider calls this function from its dat_provider_fini; a program that
- * added the provider may also call it. After the call, the table is no longer used unless it is
- * registered under another identity, and handles that point to it are invalid. The call is
- * thread-safe.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2 and 2.0,
- * dat_registry_remove_provider(3DAT).
- */
+/** dat_registry_remove_provider(3): remove the table of a provider. */
 extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
                                                const DAT_PROVIDER_INFO *provider_info);
 
-/**
- * Returns the handle of an instance that its provider uses. In this library it equals the handle of
- * the program, so the call returns its argument. Providers for a library that numbers its instances
- * call it.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. Not in uDAPL 1.2: part of the
- * binary interface between the registry and providers on Linux.
- */
+/** dats_get_ia_handle(3): return the handle that a provider uses for an adapter. */
 extern DAT_RETURN dats_get_ia_handle(unsigned long handle, DAT_IA_HANDLE *ia_handle);
 
 /* ---- Macros ---- */

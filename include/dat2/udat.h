@@ -359,16 +359,53 @@ struct dat_provider_attr {
 /** Selects no field of DAT_PROVIDER_ATTR. */
 #define DAT_PROVIDER_FIELD_NONE UINT64_C(0x0)
 
-/* ---- Calls: local memory regions ---- */
+/* ---- Calls; NAME(3) is the manual page of a call ---- */
 
-/**
- * Registers memory as a local memory region (LMR). Memory may be registered repeatedly, in whole or
- * in part, and must stay mapped until the LMR is freed. Each result pointer except lmr_handle may
- * be NULL.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_lmr_create.
- */
+/** dat_cno_create(3): create a notification object. */
+extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_OS_WAIT_PROXY_AGENT agent,
+                                 DAT_CNO_HANDLE *cno_handle);
+
+/** dat_cno_modify_agent(3): replace the agent of a notification object. */
+extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
+
+/** dat_cno_query(3): query a notification object. */
+extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
+                                DAT_CNO_PARAM_MASK cno_param_mask,
+                                DAT_CNO_PARAM *cno_param);
+
+/** dat_cno_free(3): destroy a notification object. */
+extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
+
+/** dat_cno_wait(3): wait until an event dispatcher triggers a notification object. */
+extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_EVD_HANDLE *evd_handle);
+
+/** dat_evd_create(3): create an event dispatcher. */
+extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_COUNT evd_min_qlen,
+                                 DAT_CNO_HANDLE cno_handle,
+                                 DAT_EVD_FLAGS evd_flags,
+                                 DAT_EVD_HANDLE *evd_handle);
+
+/** dat_evd_modify_cno(3): attach an event dispatcher to a notification object. */
+extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
+
+/** dat_evd_enable(3): allow an event dispatcher to trigger its notification object. */
+extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
+
+/** dat_evd_disable(3): keep an event dispatcher from triggering its notification. */
+extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
+
+/** dat_evd_wait(3): wait for events and dequeue the oldest event. */
+extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_COUNT threshold,
+                               DAT_EVENT *event,
+                               DAT_COUNT *n_more_events);
+
+/** dat_lmr_create(3): register memory. */
 extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
                                  DAT_MEM_TYPE mem_type,
                                  DAT_REGION_DESCRIPTION region_description,
@@ -382,149 +419,18 @@ extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
                                  DAT_VLEN *registered_length,
                                  DAT_VADDR *registered_address);
 
-/* ---- Calls: event dispatchers ---- */
-
-/**
- * Creates an event dispatcher (EVD), which is enabled and waitable.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 1.2 and 2.0, dat_evd_create(3DAT).
- */
-extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_COUNT evd_min_qlen,
-                                 DAT_CNO_HANDLE cno_handle,
-                                 DAT_EVD_FLAGS evd_flags,
-                                 DAT_EVD_HANDLE *evd_handle);
-
-/**
- * Attaches an EVD to another CNO, or detaches it with DAT_HANDLE_NULL. During the call events may
- * trigger either CNO, afterwards only the new CNO. Events that are already queued do not trigger
- * the new CNO.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_modify_cno(3DAT).
- */
-extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
-
-/**
- * Enables an EVD: its events trigger its CNO. The call has no effect on an enabled EVD.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_enable(3DAT).
- */
-extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
-
-/**
- * Disables an EVD: its events are queued, but do not trigger its CNO. A trigger that is in progress
- * may still occur. The call has no effect on a disabled EVD.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_disable(3DAT).
- */
-extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
-
-/**
- * Disables waiting on an EVD. A thread that waits on the EVD returns with DAT_INVALID_STATE. The
- * call has no effect on an unwaitable EVD.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_set_unwaitable(3DAT).
- */
+/** dat_evd_set_unwaitable(3): make an event dispatcher unwaitable. */
 extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
-/**
- * Enables waiting on an EVD. The call has no effect on a waitable EVD.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_clear_unwaitable(3DAT).
- */
+/** dat_evd_clear_unwaitable(3): make an event dispatcher waitable again. */
 extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
-/**
- * Waits until at least threshold events are queued on an EVD, and dequeues the oldest event. At
- * entry every queued event counts; while the thread is blocked, only a notification event ends the
- * wait. Only one thread can wait on an EVD. This function is a cancellation point: if
- * pthread_cancel ends a waiting thread, the EVD stays usable.
- *
- * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2 and 2.0, dat_evd_wait(3DAT).
- */
-extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
-                               DAT_TIMEOUT timeout,
-                               DAT_COUNT threshold,
-                               DAT_EVENT *event,
-                               DAT_COUNT *n_more_events);
-
-/* ---- Calls: consumer notification objects ---- */
-
-/**
- * Creates a consumer notification object (CNO), which attached EVDs trigger. A trigger wakes one
- * thread that waits on the CNO and calls the agent.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 1.2 and 2.0, dat_cno_create(3DAT).
- */
-extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_OS_WAIT_PROXY_AGENT agent,
-                                 DAT_CNO_HANDLE *cno_handle);
-
-/**
- * Replaces the agent of a CNO and arms the new one. DAT_OS_WAIT_PROXY_AGENT_NULL removes the agent.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cno_modify_agent(3DAT).
- */
-extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
-
-/**
- * Returns the interface adapter and the agent of a CNO.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
- * dat_cno_query(3DAT).
- */
-extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
-                                DAT_CNO_PARAM_MASK cno_param_mask,
-                                DAT_CNO_PARAM *cno_param);
-
-/**
- * Waits until an attached EVD triggers a CNO. Returns immediately if the CNO is already triggered.
- * Several threads may wait; a trigger wakes one of them. This function is a cancellation point: if
- * pthread_cancel ends a waiting thread, the CNO stays usable.
- *
- * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
- * DAT_INTERRUPTED_CALL. See uDAPL 1.2 and 2.0, dat_cno_wait(3DAT).
- */
-extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
-                               DAT_TIMEOUT timeout,
-                               DAT_EVD_HANDLE *evd_handle);
-
-/**
- * Destroys a CNO that no EVD is attached to and no thread waits on.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
- * dat_cno_free(3DAT).
- */
-extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
-
-/* ---- Calls: consumer notification objects, only in 2 ---- */
-
-/**
- * Creates a consumer notification object (CNO) with a file descriptor for poll, which is readable
- * exactly while the CNO is triggered. The program must not read or close the descriptor.
- * dat_cno_trigger and dat_cno_wait consume the trigger.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 2.0, dat_cno_fd_create.
- *
- * Other libraries of uDAPL 2.0 do not export it.
- */
+/** dat_cno_fd_create(3): create a notification object with a file descriptor. */
 extern DAT_RETURN dat_cno_fd_create(DAT_IA_HANDLE ia_handle,
                                     DAT_FD *file_descriptor,
                                     DAT_CNO_HANDLE *cno_handle);
 
-/**
- * Consumes the trigger of a CNO without waiting.
- *
- * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0,
- * dat_cno_trigger.
- *
- * Other libraries of uDAPL 2.0 do not export it.
- */
+/** dat_cno_trigger(3): consume the trigger of a notification object. */
 extern DAT_RETURN dat_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd_handle);
 
 /* ---- Macros ---- */

@@ -1,10 +1,12 @@
 #!/bin/sh
 # complete.sh - a subtest provokes each documented return code of each call.
 #
-# codes.txt and codes20.txt list the calls and types of 1.2 and 2.0. A passed subtest "call: condition: TYPE" or
-# "scene: call: condition: TYPE" counts for the first call in its name; dat_ia_open counts as dat_ia_openv.
-# unprovoked.txt lists the codes that no subtest can provoke, with the reasons. unprovoked12.txt and unprovoked20.txt
-# list further codes of one version.
+# The codes of a call are in RETURN VALUES of its manual page and, in uDAPL 2.0, also in the section UDAPL 2.0. A tag has
+# the form `.BR TYPE " / " SUBTYPE`. Codes that "only other providers return" do not count.
+#
+# A passed subtest "call: condition: TYPE" or "scene: call: condition: TYPE" counts for the first call in its name;
+# dat_ia_open counts as dat_ia_openv. unprovoked.txt lists the codes that no subtest can provoke, with the reasons.
+# unprovoked12.txt and unprovoked20.txt list further codes of one version.
 #
 # The script reads the results of the whole suite on the adapter shm, so it must run last.
 set -u
@@ -14,8 +16,8 @@ export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd)
 results=${DAT_TEST_RESULTS:-}
 case ${DAT_TEST_API:-1.2} in
-1.2) codes=$here/codes.txt unprovoked="$here/unprovoked.txt $here/unprovoked12.txt" ;;
-2.0) codes=$here/codes20.txt unprovoked="$here/unprovoked.txt $here/unprovoked20.txt" ;;
+1.2) later=0 lists=symbols.txt unprovoked="$here/unprovoked.txt $here/unprovoked12.txt" ;;
+2.0) later=1 lists='symbols20.txt symbols20_full.txt' unprovoked="$here/unprovoked.txt $here/unprovoked20.txt" ;;
 esac
 
 if [ "${1:-}" != shm ]; then
@@ -41,7 +43,25 @@ sed -n 's/^ok [0-9]* - //p' "$results"/*.tap | grep -v "$skipped" | sed 's/ # SK
                    print (call == "dat_ia_open" ? "dat_ia_openv" : call), $1
                    next
                } }' | sort -u >"$work/provoked"
-grep -v '^#' "$codes" | sort >"$work/codes"
+
+# The calls and types that the pages promise.
+for list in $lists; do
+    sed "s|.*|$here/../../docs/man/&.3|" "$here/../abi/$list"
+done | xargs awk -v later="$later" '
+    function entry() {
+        if (type != "" && text !~ /Only other providers return this code/)
+            print call, type
+        type = text = ""
+    }
+    FNR == 1 { entry(); promised = 0; call = FILENAME; gsub(/.*\/|\.3$/, "", call) }
+    /^\.SH / { entry(); promised = $0 == ".SH RETURN VALUES" || (later && $0 == ".SH UDAPL 2.0") }
+    /^\.(SH|TP|PP)/ { entry(); next }
+    promised && /^\.BR DAT_/ { type = $2; next }
+    { text = text " " $0 }
+    END { entry() }' | sort -u >"$work/codes"
+grep -q '^dat_ia_openv DAT_INVALID_HANDLE$' "$work/codes" || echo "RETURN VALUES of the pages has no codes" >"$work/none"
+none "the pages contain return codes" "$work/none"
+
 # shellcheck disable=SC2086 # the names of files
 sed -n 's/^\(dat[a-z_]* DAT_[A-Z_]*\)  *[^ ].*/\1/p' $unprovoked | sort >"$work/unprovoked"
 

@@ -5,12 +5,10 @@ pub const COMMON: &str = "src/interface/udat";
 
 pub struct Interface {
     pub version: &'static str,
-    /// Section of the specification's manual pages, or empty.
-    pub manual: &'static str,
     pub source: &'static str,
     /// Registry library, without suffix.
     pub library: &'static str,
-    /// Set if the crate has `for_each_further_call!` and InfiniBand extensions.
+    /// Set if the crate has further calls and InfiniBand extensions.
     pub extended: bool,
     /// Directory of its C headers below include.
     pub include: &'static str,
@@ -21,7 +19,6 @@ pub struct Interface {
 pub const INTERFACES: &[Interface] = &[
     Interface {
         version: "1.2",
-        manual: "(3DAT)",
         source: "src/interface/udat12",
         library: "libdat",
         extended: false,
@@ -30,7 +27,6 @@ pub const INTERFACES: &[Interface] = &[
     },
     Interface {
         version: "2.0",
-        manual: "",
         source: "src/interface/udat20",
         library: "libdat2",
         extended: true,

@@ -2,26 +2,21 @@
 //!
 //! | derived | from | module |
 //! |---|---|---|
-//! | C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
+//! | C headers, such as include/dat | modules, list of calls, macros, the NAME of manual pages | `headers` |
 //! | tests-c/abi/symbols.txt, the exported names of the registry library | calls | `lists` |
-//! | tests-c/codes/codes.txt, the types of return codes that need a test | tables of errors | `lists` |
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
 //! | a table of docs/dev/architecture.md | types and constants of transports | `transports` |
-//! | SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | calls | `man` |
 //!
-//! File names of later versions contain the version. `man` also checks the codes in manually written sections about a
-//! later version.
+//! File names of later versions contain the version.
 //!
 //! `cargo run -p dat-derived` writes the files; with `--check`, it only compares them. The exit status is 1 if a check
 //! fails.
 
 mod calls;
-mod doc;
 mod headers;
 mod interface;
 mod lists;
 mod macros;
-mod man;
 mod tools;
 mod transports;
 
@@ -29,7 +24,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::calls::Calls;
 use crate::interface::INTERFACES;
 
 type Result<T> = std::result::Result<T, String>;
@@ -66,22 +60,18 @@ fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Applies `each` to all derived files, and checks the manual pages.
+/// Applies `each` to all derived files.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
-    let (mut derived, mut all) = (Vec::new(), Vec::new());
+    let mut derived = Vec::new();
     for interface in INTERFACES {
-        let calls = Calls::read(&root, interface).map_err(|e| format!("{}: {e}", interface.source))?;
+        let calls = calls::all(&root, interface)?;
         derived.extend(headers::all(&root, interface, &calls)?);
         derived.extend(lists::symbols(interface, &calls));
-        derived.push(lists::codes(interface, &calls));
-        all.push(calls);
     }
     derived.extend(tools::all()?);
     derived.push(transports::page(&root)?);
-    derived.extend(man::pages(&root, &all)?);
-    let mut faults = man::faults(&root, &all)?;
-    faults.extend(derived.iter().filter_map(|file| each(file).err()));
+    let faults: Vec<String> = derived.iter().filter_map(|file| each(file).err()).collect();
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 

@@ -1,33 +1,8 @@
 //! The macros that define a version of the interface.
 //!
-//! Each version has a crate with its types, its constants and two lists. A list is a macro that passes its entries to
-//! another macro, the *callback*, which generates code from them. So each entry is written once:
-//!
-//! | list | an entry | its callbacks |
-//! |---|---|---|
-//! | `for_each_call!` | a call: documentation, arguments, implementation | [`slot_type!`](crate::slot_type); the exports of the library; the headers and other derived files |
-//! | `for_each_slot!` | a field of the provider table | [`provider_table!`](crate::provider_table); the table of a provider |
-//!
-//! # A call
-//! ```text
-//! /// Documentation.
-//! extern "C" fn NAME(ARGUMENT: TYPE, "DOCUMENTATION"; ...) => HOW;
-//! ```
-//! Every call returns a `DAT_RETURN`. Calls in which a thread can be cancelled are `extern "C-unwind"`. HOW is one of
-//!
-//! * `dispatch(SUBTYPE)`: the library calls the slot of the first argument's provider. If this handle is invalid, it
-//!   returns `DAT_INVALID_HANDLE` with SUBTYPE.
-//! * `wrap`: the library adds code of its own to the slot.
-//! * `own`: there is no slot.
-//! * `slot`: there is only a slot, which programs cannot call.
-//! * `variadic`: the function takes `...`, which the slot gets as its last argument, a `va_list`. The library defines
-//!   it without this macro, because stable Rust cannot define variadic functions.
-//!
-//! If the call has more arguments than the slot, its form is `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`, where
-//! WHOLE names the type of the function with all arguments.
-//!
-//! # A slot
-//! `NAME: FIELD, TYPE;` in the order of the table: call, field, and name of the field's type.
+//! Each version has a crate with its types, its constants and the list of its calls. The list is a macro,
+//! `for_each_call!`, that passes its entries to another macro, the *callback*, which generates code from them: the provider
+//! table ([`provider_table!`](crate::provider_table)), the exports of the library, and the functions of a provider.
 
 use core::ffi::CStr;
 use core::fmt;
@@ -132,39 +107,25 @@ macro_rules! place {
     ($name:ident) => {};
 }
 
-/// Callback of `for_each_call!`: defines the type of the slot, with the name of the call.
-#[macro_export]
-macro_rules! slot_type {
-    ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
-    (
-        $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
-            and ($($more:ident: $more_type:ty, $($more_line:literal)+;)*) => wrap as $whole:ident;
-    ) => {
-        $crate::slot_type! { extern $abi fn $name($($argument: $type, $($line)+;)*) => wrap; }
-
-        #[doc = concat!("Type of ", stringify!($name), "; no slot has it.")]
-        pub type $whole =
-            Option<unsafe extern $abi fn($($argument: $type,)* $($more: $more_type),*) -> DAT_RETURN>;
-    };
-    (
-        $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*) => $($how:tt)+
-    ) => {
-        #[doc = concat!("Slot of ", stringify!($name), ".")]
-        pub type $name = Option<unsafe extern $abi fn($($argument: $type),*) -> DAT_RETURN>;
-    };
-}
-
-/// Callback of `for_each_slot!`: defines the provider table and the type names of its fields. The module `slot_types`
-/// with the types of all calls must be in scope.
+/// Callback of `for_each_call!`: defines the types of the slots and the provider table.
 #[macro_export]
 macro_rules! provider_table {
-    ($($name:ident: $field:ident, $type:ident;)*) => {
-        $(
+    ($(
+        $(#[$mark:ident])? extern $abi:literal fn $name:ident $arguments:tt
+            => $how:ident $(($($with:tt)*))? $(, $field:ident: $slot:ident)?;
+    )*) => {
+        $($(
             #[doc = concat!("Slot of ", stringify!($name), ".")]
-            pub type $type = slot_types::$name;
-        )*
+            pub type $slot = Option<unsafe extern $abi fn $arguments -> DAT_RETURN>;
+        )?)*
+
+        /// The types of the slots, with the names of the calls.
+        pub mod slot_types {
+            $($(
+                #[doc = concat!("Slot of ", stringify!($name), ".")]
+                pub type $name = super::$slot;
+            )?)*
+        }
 
         /// Table of the functions of a provider. The order is part of the binary interface. For a slot that is NULL, the library
         /// returns DAT_NOT_IMPLEMENTED.
@@ -175,29 +136,14 @@ macro_rules! provider_table {
             pub device_name: *const core::ffi::c_char,
             /// For the provider's own use.
             pub extension: DAT_PVOID,
-            $(
+            $($(
                 #[doc = concat!("Slot of ", stringify!($name), ".")]
-                pub $field: $type,
-            )*
+                pub $field: $slot,
+            )?)*
         }
 
         /// Table of the functions of a provider.
         pub type DAT_PROVIDER = dat_provider;
-
-        /// The slots of a table under the names of the calls.
-        pub mod slot {
-            $(
-                #[doc = concat!("Slot of ", stringify!($name), ".")]
-                ///
-                /// # Safety
-                /// The table must be readable.
-                #[inline(always)]
-                pub unsafe fn $name(table: *const super::dat_provider) -> super::$type {
-                    // SAFETY: the table is readable, as the caller promises.
-                    unsafe { (*table).$field }
-                }
-            )*
-        }
     };
 }
 

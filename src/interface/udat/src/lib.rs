@@ -15,10 +15,10 @@
 
 #[macro_use]
 pub mod abi;
-mod calls;
 pub mod dat;
 pub mod dat_error;
 pub mod dat_platform_specific;
+pub mod dat_redirection;
 pub mod dat_registry;
 pub mod dat_vendor_specific;
 pub mod udat;
@@ -28,6 +28,7 @@ pub mod udat_vendor_specific;
 pub use dat::*;
 pub use dat_error::*;
 pub use dat_platform_specific::*;
+pub use dat_redirection::*;
 pub use dat_registry::*;
 pub use udat::*;
 pub use udat_config::*;

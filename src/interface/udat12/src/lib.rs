@@ -1,7 +1,7 @@
 //! The binary interface of uDAPL 1.2 on Linux: types, constants, the calls and the provider table.
 //!
 //! [`dat_udat`] contains what all versions share, and describes how the crates depend on each other. [`for_each_call`]
-//! and [`for_each_slot`] list the calls.
+//! lists the calls.
 
 #![no_std]
 // C programs use these names.

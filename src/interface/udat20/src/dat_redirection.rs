@@ -6,14 +6,6 @@ use crate::dat_platform_specific::*;
 use crate::udat::*;
 use crate::va_list::va_list;
 
-/// The types of the slots, with the names of the calls.
-pub mod slot_types {
-    use super::*;
+pub use dat_udat::dat_redirection::*;
 
-    for_each_call!(dat_udat::slot_type);
-    for_each_further_call!(dat_udat::slot_type);
-}
-
-pub use slot_types::DAT_IA_OPENV_FUNC;
-
-for_each_slot!(dat_udat::provider_table);
+for_each_call!(dat_udat::provider_table);

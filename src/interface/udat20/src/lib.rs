@@ -1,7 +1,7 @@
 //! The binary interface of uDAPL 2.0 on Linux: types, constants, calls, provider table, and extensions for InfiniBand.
 //!
-//! [`dat_udat`] contains what all versions share, and describes how the crates depend on each other. [`for_each_call`],
-//! [`for_each_further_call`] and [`for_each_slot`] list the calls.
+//! [`dat_udat`] contains what all versions share, and describes how the crates depend on each other. [`for_each_call`]
+//! lists the calls.
 
 #![no_std]
 // C programs use these names.

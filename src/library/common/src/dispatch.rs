@@ -72,29 +72,27 @@ pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
     None
 }
 
-/// Defines an exported function that calls the provider's function of the same name and arguments.
+/// Defines an exported function that calls the provider's function in the slot `$field`, with the same arguments.
 ///
 /// The first argument determines the table. `$subtype` completes `DAT_INVALID_HANDLE`; `$node` is the version node.
 /// `$of_page` finds the table on the fast path, `$find` on the slow path; the defaults accept every registered table.
-/// The types, the codes and the module `slot` must be in scope.
+/// The types and the codes must be in scope.
 #[macro_export]
 macro_rules! dispatch {
-    ($node:literal, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*), $subtype:ident) => {
+    ($node:literal, extern $abi:literal fn $name:ident $arguments:tt => $field:ident, $subtype:ident) => {
         $crate::dispatch! {
-            $node, $(#[$doc])* extern $abi fn $name($($arguments)*), $subtype,
+            $node, extern $abi fn $name $arguments => $field, $subtype,
             $crate::dispatch::provider_of_page, $crate::dispatch::provider_of
         }
     };
     (
         $node:literal,
-        $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty, $($handle_line:literal)+;
-            $($argument:ident: $type:ty, $($line:literal)+;)*), $subtype:ident, $of_page:path, $find:path
+        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty $(, $argument:ident: $type:ty)*)
+            => $field:ident, $subtype:ident, $of_page:path, $find:path
     ) => {
         $crate::symver!($node, $name);
 
-        $(#[$doc])*
-        #[doc = $crate::parameters!($handle, $($handle_line)+; $($argument, $($line)+;)*)]
+        #[doc = concat!("See ", stringify!($name), "(3).")]
         ///
         /// # Safety
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
@@ -102,7 +100,7 @@ macro_rules! dispatch {
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
             if let Some(table) = $of_page($handle) {
                 // SAFETY: a registered table is readable until its provider removes it.
-                if let Some(function) = unsafe { slot::$name(table.cast()) } {
+                if let Some(function) = unsafe { (*table.cast::<DAT_PROVIDER>()).$field } {
                     // SAFETY: the slot has this type, and the arguments are the caller's.
                     return unsafe { function($handle $(, $argument)*) };
                 }
@@ -116,7 +114,7 @@ macro_rules! dispatch {
                     return DAT_ERROR(DAT_INVALID_HANDLE, $subtype);
                 };
                 // SAFETY: a registered table is readable until its provider removes it.
-                match unsafe { slot::$name(table.cast()) } {
+                match unsafe { (*table.cast::<DAT_PROVIDER>()).$field } {
                     // SAFETY: the slot has this type, and the arguments are the caller's.
                     Some(function) => unsafe { function($handle $(, $argument)*) },
                     None => DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),

@@ -6,46 +6,29 @@
 /// `by_hand` must be in scope. Calls that only providers have are not exported, and the library defines variadic ones.
 #[macro_export]
 macro_rules! export {
-    ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => slot;) => {};
-    ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => variadic;) => {};
+    ($node:literal, $api:ident, extern $abi:literal fn $name:ident $arguments:tt => slot, $($slot:tt)*) => {};
+    ($node:literal, $api:ident, extern $abi:literal fn $name:ident $arguments:tt => variadic, $($slot:tt)*) => {};
     (
         $node:literal, $api:ident,
-        $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($arguments:tt)*) => dispatch($subtype:ident);
+        extern $abi:literal fn $name:ident $arguments:tt => dispatch($subtype:ident), $field:ident: $slot:ident
     ) => {
-        $crate::dispatch! {
-            $node,
-            $(#[$doc])*
-            extern $abi fn $name($($arguments)*), $subtype
-        }
+        $crate::dispatch! { $node, extern $abi fn $name $arguments => $field, $subtype }
     };
     (
         $node:literal, $api:ident,
-        $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
-            $(and ($($more:ident: $more_type:ty, $($more_line:literal)+;)*))? => $($how:tt)+
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),*)
+            => $how:ident $(($($more:ident: $more_type:ty),*))? $(, $field:ident: $slot:ident)?
     ) => {
         $crate::symver!($node, $name);
 
-        $(#[$doc])*
-        #[doc = $crate::parameters!($($argument, $($line)+;)* $($($more, $($more_line)+;)*)?)]
+        #[doc = concat!("See ", stringify!($name), "(3).")]
         ///
         /// # Safety
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
-        pub unsafe extern $abi fn $name(
-            $($argument: $type,)* $($($more: $more_type),*)?
-        ) -> DAT_RETURN {
+        pub unsafe extern $abi fn $name($($argument: $type,)* $($($more: $more_type),*)?) -> DAT_RETURN {
             // SAFETY: the function requires what the caller promises.
             unsafe { by_hand::$name::<$api>($($argument,)* $($($more),*)?) }
         }
-    };
-}
-
-/// Returns the documentation of a function's parameters.
-#[macro_export]
-macro_rules! parameters {
-    ($($argument:ident, $($line:literal)+;)*) => {
-        concat!("\n# Parameters\n", $("* `", stringify!($argument), "` - ", $($line, " ",)+ "\n",)*)
     };
 }

@@ -15,10 +15,15 @@ dat_library::library! {
     name: "libdat",
 }
 
-/// Defines the exported function of a call.
+/// Defines the exported functions.
 macro_rules! export {
-    ($($call:tt)*) => {
-        dat_library::export! { "DAT_1.2", Udat12, $($call)* }
+    ($(
+        extern $abi:literal fn $name:ident $arguments:tt
+            => $how:ident $(($($with:tt)*))? $(, $field:ident: $slot:ident)?;
+    )*) => {
+        $(dat_library::export! {
+            "DAT_1.2", Udat12, extern $abi fn $name $arguments => $how $(($($with)*))? $(, $field: $slot)?
+        })*
     };
 }
 

@@ -112,7 +112,7 @@ unsafe extern "C" fn extension_op(
                 return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
             };
             // SAFETY: a registered table is readable until its provider removes it.
-            match unsafe { slot::dat_extension_op(table.cast()) } {
+            match unsafe { (*table.cast::<DAT_PROVIDER>()).handle_extendedop_func } {
                 // SAFETY: the slot has this type, and the arguments are the caller's.
                 Some(function) => unsafe { function(ext_handle, ext_op, arguments) },
                 None => Udat20::CODES.not_implemented,
@@ -154,7 +154,7 @@ unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
         // SAFETY: the name is a C string, and the EVD handle is a local variable.
         let (handle, table) = unsafe { ia::open::<Udat20>(&request, Purpose::Query, QUERY_QLEN, &mut async_evd)? };
         // SAFETY: the table is registered while the instance is open.
-        let code = match unsafe { slot::dat_ia_query(table.cast()) } {
+        let code = match unsafe { (*table.cast::<DAT_PROVIDER>()).ia_query_func } {
             // SAFETY: the instance is open, and the pointers are NULL or valid, as the caller promises.
             Some(query) => unsafe { query(handle, ptr::null_mut(), ia_mask, ia_attr, provider_mask, provider_attr) },
             None => Udat20::CODES.not_implemented,

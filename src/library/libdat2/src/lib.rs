@@ -17,14 +17,32 @@ dat_library::library! {
     name: "libdat2",
 }
 
-/// Defines the exported function of a call with a version node. If its handle is an adapter, the adapter must be open.
-macro_rules! export_under {
+/// Defines the exported functions. Calls with the mark `further` have another version node.
+macro_rules! export {
+    ($(
+        $(#[$mark:ident])? extern $abi:literal fn $name:ident $arguments:tt
+            => $how:ident $(($($with:tt)*))? $(, $field:ident: $slot:ident)?;
+    )*) => {
+        $(export_call! {
+            $($mark)? extern $abi fn $name $arguments => $how $(($($with)*))? $(, $field: $slot)?
+        })*
+    };
+}
+
+/// Defines the exported function of a call. If its handle is an adapter, the adapter must be open.
+macro_rules! export_call {
+    (further $($call:tt)*) => {
+        export_call! { "DAT_2.0_FULL", $($call)* }
+    };
+    (extern $($call:tt)*) => {
+        export_call! { "DAT_2.0", extern $($call)* }
+    };
     (
-        $node:literal, $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($arguments:tt)*) => dispatch(DAT_INVALID_HANDLE_IA);
+        $node:literal,
+        extern $abi:literal fn $name:ident $arguments:tt => dispatch(DAT_INVALID_HANDLE_IA), $field:ident: $slot:ident
     ) => {
         dat_library::dispatch! {
-            $node, $(#[$doc])* extern $abi fn $name($($arguments)*), DAT_INVALID_HANDLE_IA,
+            $node, extern $abi fn $name $arguments => $field, DAT_INVALID_HANDLE_IA,
             dat_library::dispatch::no_provider, ia::provider_of_open::<Udat20>
         }
     };
@@ -33,22 +51,7 @@ macro_rules! export_under {
     };
 }
 
-/// Defines the exported function of a call that other uDAPL 2.0 libraries also export.
-macro_rules! export {
-    ($($call:tt)*) => {
-        export_under! { "DAT_2.0", $($call)* }
-    };
-}
-
-/// Defines the exported function of a call that other uDAPL 2.0 libraries lack.
-macro_rules! export_further {
-    ($($call:tt)*) => {
-        export_under! { "DAT_2.0_FULL", $($call)* }
-    };
-}
-
 dat_udat20::for_each_call!(export);
-dat_udat20::for_each_further_call!(export_further);
 
 /// The functions that libdat2 implements itself.
 mod by_hand {

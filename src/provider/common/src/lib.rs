@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A *slot* has the name of a call, and is in its object's module. It converts handles, pointers and flags, calls the
-//! core, and converts the result. The list of calls, `for_each_call!`, documents each call and its return codes.
+//! core, and converts the result. The manual page of a call documents its return codes.
 //!
 //! Slots with the same types in all versions are here. If versions differ only in field types or values, a macro
 //! contains the common code, which each version's crate expands with its own types in scope. That crate also contains

@@ -1,15 +1,35 @@
-//! The provider table, generated from a version's lists of calls and slots.
+//! The provider table, generated from a version's list of calls.
 
-/// Callback of `for_each_call!`: defines a call's function, which calls the slot of the same name in `slots`. The
-/// version's types, and the version as `Udat`, must be in scope.
+/// Callback of `for_each_call!`: defines the module `functions`, with a function for each slot, and the function `table`.
+/// The version's types, the version as `Udat`, and the module `slots` must be in scope.
+#[macro_export]
+macro_rules! table {
+    ($(
+        $(#[$mark:ident])? extern $abi:literal fn $name:ident $arguments:tt
+            => $how:ident $(($($with:tt)*))? $(, $field:ident: $slot:ident)?;
+    )*) => {
+        /// Functions of the table by the name of their call.
+        mod functions {
+            use super::*;
+
+            $($($crate::function! { $field: extern $abi fn $name $arguments })?)*
+        }
+
+        /// Returns the table of an adapter. The name must outlive the table.
+        pub const fn table<F: $crate::Provider<Version = Udat>>(device_name: *const std::ffi::c_char) -> DAT_PROVIDER {
+            DAT_PROVIDER {
+                device_name,
+                extension: std::ptr::null_mut(),
+                $($($field: Some(functions::$name::<F>),)?)*
+            }
+        }
+    };
+}
+
+/// Defines a call's function, which calls the slot of the same name in `slots`.
 #[macro_export]
 macro_rules! function {
-    ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
-    (
-        $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
-            $(and ($($more:tt)*))? => $($how:tt)+
-    ) => {
+    ($field:ident: extern $abi:literal fn $name:ident($($argument:ident: $type:ty),*)) => {
         pub(super) unsafe extern $abi fn $name<F: $crate::Provider<Version = Udat>>(
             $($argument: $type),*
         ) -> DAT_RETURN {
@@ -22,22 +42,6 @@ macro_rules! function {
                 unsafe { call.end(<Udat as $crate::Version>::CODE_NAMES, code) };
             }
             code
-        }
-    };
-}
-
-/// Callback of `for_each_slot!`: defines the function `table`. The module `functions` contains the results of
-/// [`function!`].
-#[macro_export]
-macro_rules! table {
-    ($($slot:ident: $field:ident, $type:ident;)*) => {
-        /// Returns the table of an adapter. The name must outlive the table.
-        pub const fn table<F: $crate::Provider<Version = Udat>>(device_name: *const std::ffi::c_char) -> DAT_PROVIDER {
-            DAT_PROVIDER {
-                device_name,
-                extension: std::ptr::null_mut(),
-                $($field: Some(functions::$slot::<F>),)*
-            }
         }
     };
 }

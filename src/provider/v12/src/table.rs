@@ -15,11 +15,4 @@ mod slots {
     pub use crate::rmr::*;
 }
 
-/// Functions of the table by the name of their call.
-mod functions {
-    use super::*;
-
-    for_each_call!(dat_provider_common::function);
-}
-
-for_each_slot!(dat_provider_common::table);
+for_each_call!(dat_provider_common::table);

@@ -19,11 +19,4 @@ mod slots {
     pub use crate::rmr::*;
 }
 
-mod functions {
-    use super::*;
-
-    for_each_call!(dat_provider_common::function);
-    for_each_further_call!(dat_provider_common::function);
-}
-
-for_each_slot!(dat_provider_common::table);
+for_each_call!(dat_provider_common::table);

@@ -1,29 +1,16 @@
 use super::*;
-use crate::interface::INTERFACES;
-use quote::quote;
 
-fn entry(how: TokenStream) -> Result<Call> {
-    Call::read(
-        quote! {
-            /// Does it.
-            ///
-            /// # Returns
-            /// * `DAT_ABORT` - never
-            ///
-            /// # Specification
-            /// None.
-            extern "C" fn dat_x(a: DAT_HANDLE, "in, one.";) => #how;
-        },
-        &INTERFACES[0],
-        true,
-    )
+#[test]
+fn reads_an_entry() {
+    let call = Call::parse(r#"extern "C" fn open(a: A, b: *mut B) => wrap(c: C), open_func: OPEN_FUNC;"#).unwrap();
+    assert_eq!((call.arguments.as_str(), call.more.as_str(), call.how.as_str()), ("a: A, b: *mut B", "c: C", "wrap"));
+    assert_eq!(call.slot, Some(("open_func".to_owned(), "OPEN_FUNC".to_owned())));
+    assert_eq!((call.names().join(" "), call.further), ("a b c".to_owned(), false));
+    let call = Call::parse(r#"#[further] extern "C" fn related(a: A) => own;"#).unwrap();
+    assert_eq!((call.how.as_str(), call.slot, call.further), ("own", None, true));
 }
 
 #[test]
-fn parses_how_calls_execute() {
-    assert!(matches!(entry(quote!(dispatch(S))).unwrap().how, How::Dispatch));
-    assert!(matches!(entry(quote!(wrap)).unwrap().how, How::Wrap(None)));
-    assert!(matches!(entry(quote!(wrap as T)).unwrap().how, How::Wrap(Some(_))));
-    assert!(matches!(entry(quote!(own)).unwrap().how, How::Own));
-    assert!(entry(quote!(else_where)).is_err());
+fn rejects_other_text() {
+    assert!(Call::parse(r#"extern "C" fn open(a: A) => own"#).is_none());
 }

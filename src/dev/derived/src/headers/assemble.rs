@@ -9,11 +9,11 @@ use super::source::{Second, Source, Unit};
 use super::spec::{Header, Part};
 use super::text::WIDTH;
 use crate::Result;
-use crate::calls::Calls;
+use crate::calls::Call;
 use crate::interface::{COMMON, Interface};
 
 /// Returns the text of a header, from the tree at `root`.
-pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls) -> Result<String> {
+pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &[Call]) -> Result<String> {
     let crates = [COMMON, interface.source].map(|source| root.join(source));
     let read = |path: &str| crates.each_ref().map(|folder| fs::read_to_string(folder.join(path)).ok());
     let macros = read(&format!("macros/{}", header.name)).into_iter().flatten().collect::<Vec<_>>().join("\n");
@@ -21,7 +21,7 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
 
     let mut sections = Vec::new();
     for part in header.parts {
-        let generated = match part {
+        let (title, items) = match part {
             Part::Module(module) => {
                 let explain = |e: String| format!("{}, {module}: {e}", interface.source);
                 let [common, own] = read(&format!("src/{module}.rs"));
@@ -32,9 +32,9 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
                 sections.extend(section(root, header, &source).map_err(explain)?);
                 continue;
             }
-            Part::Calls(level) => functions::prototypes(interface, calls, *level),
-            Part::SlotTypes(level) => vec![functions::slot_types(calls, *level)],
-            Part::Table => vec![functions::table(calls)],
+            Part::Calls(level) => functions::prototypes(calls, *level)?,
+            Part::SlotTypes(level) => functions::slot_types(calls, *level)?,
+            Part::Table => functions::table(calls)?,
             Part::Macros if macros.is_empty() => return Err(format!("{}: no text in macros/", header.name)),
             Part::Macros => {
                 sections.push(format!("/* ---- Macros ---- */\n\n{macros}"));
@@ -45,9 +45,7 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
                 continue;
             }
         };
-        for (title, items) in generated {
-            sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-        }
+        sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
     }
     Ok(frame(interface, header, &sections.join("\n")))
 }

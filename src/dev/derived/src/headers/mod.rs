@@ -7,18 +7,14 @@ mod source;
 mod spec;
 mod text;
 
-pub use self::source::{TableRow, rows};
-pub use self::spec::Level;
-pub use self::text::wrap;
-
 use std::path::Path;
 
-use crate::calls::Calls;
+use crate::calls::Call;
 use crate::interface::Interface;
 use crate::{Derived, Result};
 
 /// Returns all headers of `interface`.
-pub fn all(root: &Path, interface: &Interface, calls: &Calls) -> Result<Vec<Derived>> {
+pub fn all(root: &Path, interface: &Interface, calls: &[Call]) -> Result<Vec<Derived>> {
     let one = |header: &spec::Header| {
         let text = assemble::header(root, interface, header, calls)?;
         Ok(Derived { path: format!("include/{}/{}", interface.include, header.name), text })

@@ -14,11 +14,12 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{VisitMut, visit_expr_mut};
 use syn::{
-    Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemMacro, ItemType, Lit, LitStr, Token, Type, UnOp, Variant,
+    Attribute, Expr, ExprLit, ForeignItem, Ident, Item, ItemConst, ItemMacro, ItemType, Lit, LitStr, Meta,
+    MetaNameValue, Token, Type, UnOp, Variant,
 };
 
 use super::merge;
-use crate::{Result, doc, macros};
+use crate::{Result, macros};
 
 /// Types of 64-bit constants.
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
@@ -58,7 +59,7 @@ impl Source {
         let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
         let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);
         let attrs = common.as_ref().or(own.as_ref()).map(|file| &file.attrs[..]).unwrap_or_default();
-        let title = doc::lines(attrs).into_iter().next().unwrap_or_default();
+        let title = doc_lines(attrs).into_iter().next().unwrap_or_default();
         let items = |file: Option<syn::File>| file.map(|file| file.items).unwrap_or_default();
         let mut common = items(common);
         let own = macros::expand(&mut common, items(own))?;
@@ -76,6 +77,7 @@ impl Source {
 
     fn item(&mut self, item: Item, defined: &HashSet<String>) -> Result<()> {
         match item {
+            Item::Macro(item) if item.mac.path.is_ident("for_each_call") => {}
             Item::Macro(item) => self.table(&item, defined)?,
             Item::Const(item) => self.constant(item, defined)?,
             Item::Struct(item) => self.units.push(Unit::of_type(&item.ident, &item)),
@@ -308,6 +310,17 @@ impl VisitMut for Literals {
 
 fn placeholder(index: usize) -> Ident {
     format_ident!("LITERAL_{index}_")
+}
+
+/// Returns the lines of documentation, without the leading space.
+fn doc_lines(attrs: &[Attribute]) -> Vec<String> {
+    let texts = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| match &attr.meta {
+        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) => {
+            Some(text.value())
+        }
+        _ => None,
+    });
+    texts.map(|text| text.strip_prefix(' ').unwrap_or(&text).to_owned()).collect()
 }
 
 fn last_segment(ty: &Type) -> Option<String> {

@@ -149,7 +149,13 @@ const HEADERS: &[Header] = &[
     },
     Header {
         needs: &["udat.h", "udat_redirection.h"],
-        parts: &[Part::SlotTypes(Shared), Part::Table, Part::Macros, Part::Redirections(Shared)],
+        parts: &[
+            Part::SlotTypes(Shared),
+            Part::Module("dat_redirection"),
+            Part::Table,
+            Part::Macros,
+            Part::Redirections(Shared),
+        ],
         ..Header::new("dat_redirection.h", "the table of a provider")
     },
     Header {

@@ -1,13 +1,5 @@
 use super::*;
-use quote::{ToTokens, quote};
-
-#[test]
-fn parses_lists_of_invocations() {
-    let found = invocations(quote!($callback! { a } $own!($callback); $callback! { b })).unwrap();
-    let names: Vec<String> = found.iter().map(|(name, _)| name.to_string()).collect();
-    assert_eq!(names, ["callback", "own", "callback"]);
-    assert!(invocations(quote!($callback! { a } stray)).is_err());
-}
+use quote::ToTokens;
 
 #[test]
 fn expands_common_macros() {

@@ -7,12 +7,12 @@ use super::*;
 
 crate::dispatch! {
     "TEST",
-    extern "C" fn dat_evd_dequeue(evd_handle: DAT_EVD_HANDLE, "in, it."; event: *mut DAT_EVENT, "out, it.";), DAT_INVALID_HANDLE1
+    extern "C" fn dat_evd_dequeue(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) => evd_dequeue_func, DAT_INVALID_HANDLE1
 }
 
 crate::dispatch! {
     "TEST",
-    extern "C" fn dat_pz_free(pz_handle: DAT_PZ_HANDLE, "in, it.";), DAT_INVALID_HANDLE_PZ
+    extern "C" fn dat_pz_free(pz_handle: DAT_PZ_HANDLE) => pz_free_func, DAT_INVALID_HANDLE_PZ
 }
 
 /// An object of a provider: the table, then private data.
