@@ -102,7 +102,6 @@ typedef enum dat_return_subtype {
     DAT_NO_SUBTYPE = 0,
     /** The operation was interrupted. */
     DAT_SUB_INTERRUPTED = 1,
-    /** Memory. */
     DAT_RESOURCE_MEMORY = 2,
     /** Resources of the device. */
     DAT_RESOURCE_DEVICE = 3,
@@ -116,27 +115,17 @@ typedef enum dat_return_subtype {
     DAT_RESOURCE_MEMORY_REGION = 7,
     /** Error handlers. */
     DAT_RESOURCE_ERROR_HANDLER = 8,
-    /** Credits. */
     DAT_RESOURCE_CREDITS = 9,
     /** Shared receive queues. */
     DAT_RESOURCE_SRQ = 10,
-    /** Interface adapter. */
     DAT_INVALID_HANDLE_IA = 11,
-    /** Endpoint. */
     DAT_INVALID_HANDLE_EP = 12,
-    /** Local memory region. */
     DAT_INVALID_HANDLE_LMR = 13,
-    /** Remote memory region. */
     DAT_INVALID_HANDLE_RMR = 14,
-    /** Protection zone. */
     DAT_INVALID_HANDLE_PZ = 15,
-    /** Public service point. */
     DAT_INVALID_HANDLE_PSP = 16,
-    /** Reserved service point. */
     DAT_INVALID_HANDLE_RSP = 17,
-    /** Connection request. */
     DAT_INVALID_HANDLE_CR = 18,
-    /** Notification object. */
     DAT_INVALID_HANDLE_CNO = 19,
     /** Event dispatcher for connection requests. */
     DAT_INVALID_HANDLE_EVD_CR = 20,
@@ -148,49 +137,27 @@ typedef enum dat_return_subtype {
     DAT_INVALID_HANDLE_EVD_CONN = 23,
     /** Event dispatcher for asynchronous events. */
     DAT_INVALID_HANDLE_EVD_ASYNC = 24,
-    /** Shared receive queue. */
     DAT_INVALID_HANDLE_SRQ = 25,
-    /** The first argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE1 = 26,
-    /** The second argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE2 = 27,
-    /** The third argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE3 = 28,
-    /** The fourth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE4 = 29,
-    /** The fifth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE5 = 30,
-    /** The sixth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE6 = 31,
-    /** The seventh argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE7 = 32,
-    /** The eighth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE8 = 33,
-    /** The ninth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE9 = 34,
-    /** The tenth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE10 = 35,
-    /** The first argument. */
     DAT_INVALID_ARG1 = 36,
-    /** The second argument. */
     DAT_INVALID_ARG2 = 37,
-    /** The third argument. */
     DAT_INVALID_ARG3 = 38,
-    /** The fourth argument. */
     DAT_INVALID_ARG4 = 39,
-    /** The fifth argument. */
     DAT_INVALID_ARG5 = 40,
-    /** The sixth argument. */
     DAT_INVALID_ARG6 = 41,
-    /** The seventh argument. */
     DAT_INVALID_ARG7 = 42,
-    /** The eighth argument. */
     DAT_INVALID_ARG8 = 43,
-    /** The ninth argument. */
     DAT_INVALID_ARG9 = 44,
-    /** The tenth argument. */
     DAT_INVALID_ARG10 = 45,
-    /** Endpoint unconnected. */
     DAT_INVALID_STATE_EP_UNCONNECTED = 46,
     /** Endpoint is connecting. */
     DAT_INVALID_STATE_EP_ACTCONNPENDING = 47,
@@ -198,9 +165,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_PASSCONNPENDING = 48,
     /** Endpoint was made by the provider for a request not yet answered. */
     DAT_INVALID_STATE_EP_TENTCONNPENDING = 49,
-    /** Endpoint connected. */
     DAT_INVALID_STATE_EP_CONNECTED = 50,
-    /** Endpoint disconnected. */
     DAT_INVALID_STATE_EP_DISCONNECTED = 51,
     /** Endpoint reserved by a service point. */
     DAT_INVALID_STATE_EP_RESERVED = 52,
@@ -214,9 +179,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_NOTREADY = 56,
     /** Receive watermark of the endpoint. */
     DAT_INVALID_STATE_EP_RECV_WATERMARK = 57,
-    /** Protection zone of the endpoint. */
     DAT_INVALID_STATE_EP_PZ = 58,
-    /** Request event dispatcher of the endpoint. */
     DAT_INVALID_STATE_EP_EVD_REQUEST = 59,
     /** Receive event dispatcher of the endpoint. */
     DAT_INVALID_STATE_EP_EVD_RECV = 60,
@@ -230,19 +193,13 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_UNCONFPASSIVE = 64,
     /** Endpoint tentative and unconfigured. */
     DAT_INVALID_STATE_EP_UNCONFTENTATIVE = 65,
-    /** Notification object in use. */
     DAT_INVALID_STATE_CNO_IN_USE = 66,
     /** Notification object is being destroyed. */
     DAT_INVALID_STATE_CNO_DEAD = 67,
-    /** Event dispatcher open. */
     DAT_INVALID_STATE_EVD_OPEN = 68,
-    /** Event dispatcher enabled. */
     DAT_INVALID_STATE_EVD_ENABLED = 69,
-    /** Event dispatcher disabled. */
     DAT_INVALID_STATE_EVD_DISABLED = 70,
-    /** Event dispatcher waitable. */
     DAT_INVALID_STATE_EVD_WAITABLE = 71,
-    /** Event dispatcher unwaitable. */
     DAT_INVALID_STATE_EVD_UNWAITABLE = 72,
     /** Event dispatcher has a stream that feeds it. */
     DAT_INVALID_STATE_EVD_IN_USE = 73,
@@ -260,15 +217,11 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_IA_IN_USE = 79,
     /** A remote memory region is bound to the region. */
     DAT_INVALID_STATE_LMR_IN_USE = 80,
-    /** Local memory region is free. */
     DAT_INVALID_STATE_LMR_FREE = 81,
     /** Protection zone has objects left. */
     DAT_INVALID_STATE_PZ_IN_USE = 82,
-    /** Protection zone is free. */
     DAT_INVALID_STATE_PZ_FREE = 83,
-    /** Shared receive queue operational. */
     DAT_INVALID_STATE_SRQ_OPERATIONAL = 84,
-    /** Shared receive queue in error. */
     DAT_INVALID_STATE_SRQ_ERROR = 85,
     /** Shared receive queue has endpoints. */
     DAT_INVALID_STATE_SRQ_IN_USE = 86,

@@ -63,30 +63,6 @@ typedef union dat_region_description {
     DAT_SHARED_MEMORY for_shared_memory;
 } DAT_REGION_DESCRIPTION;
 
-/** Parameters of a local memory region, see dat_lmr_query. */
-struct dat_lmr_param {
-    /** Its interface adapter. */
-    DAT_IA_HANDLE ia_handle;
-    /** Kind of memory. */
-    DAT_MEM_TYPE mem_type;
-    /** The memory. */
-    DAT_REGION_DESCRIPTION region_desc;
-    /** Bytes requested. */
-    DAT_VLEN length;
-    /** Its protection zone. */
-    DAT_PZ_HANDLE pz_handle;
-    /** Its privileges. */
-    DAT_MEM_PRIV_FLAGS mem_priv;
-    /** Identifies it in segments of local memory. */
-    DAT_LMR_CONTEXT lmr_context;
-    /** Identifies it to the remote side. */
-    DAT_RMR_CONTEXT rmr_context;
-    /** Bytes registered, at least as many as requested. */
-    DAT_VLEN registered_size;
-    /** First address registered. */
-    DAT_VADDR registered_address;
-};
-
 /**
  * State of an event dispatcher: one value of each of three bands (notification, waiting,
  * configuration), combined by bitwise or.
@@ -133,25 +109,12 @@ typedef struct dat_os_wait_proxy_agent {
     DAT_AGENT_FUNC proxy_agent_func;
 } DAT_OS_WAIT_PROXY_AGENT;
 
-/** Parameters of a notification object, see dat_cno_query. */
-typedef struct dat_cno_param {
-    /** Its interface adapter. */
-    DAT_IA_HANDLE ia_handle;
-    /** Its agent. */
-    DAT_OS_WAIT_PROXY_AGENT agent;
-} DAT_CNO_PARAM;
-
 /** Selects fields of DAT_CNO_PARAM. */
 typedef enum dat_cno_param_mask {
-    /** Selects ia_handle. */
     DAT_CNO_FIELD_IA_HANDLE = 0x01,
-    /** Selects agent. */
     DAT_CNO_FIELD_AGENT = 0x02,
-    /** Selects all fields. */
     DAT_CNO_FIELD_ALL = 0x03,
 } DAT_CNO_PARAM_MASK;
-
-/* ---- Attributes of a provider ---- */
 
 /**
  * Kind of protection of a zone.
@@ -164,6 +127,91 @@ typedef enum dat_pz_support {
     /** A zone serves any number of endpoints. */
     DAT_PZ_SHAREABLE = 1,
 } DAT_PZ_SUPPORT;
+
+#define DAT_PROVIDER_FIELD_PROVIDER_NAME UINT64_C(0x1)
+
+#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MAJOR UINT64_C(0x2)
+
+#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MINOR UINT64_C(0x4)
+
+#define DAT_PROVIDER_FIELD_DAPL_VERSION_MAJOR UINT64_C(0x8)
+
+#define DAT_PROVIDER_FIELD_DAPL_VERSION_MINOR UINT64_C(0x10)
+
+/** Selects lmr_mem_types_supported. */
+#define DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED UINT64_C(0x20)
+
+/** Selects iov_ownership_on_return. */
+#define DAT_PROVIDER_FIELD_IOV_OWNERSHIP UINT64_C(0x40)
+
+#define DAT_PROVIDER_FIELD_DAT_QOS_SUPPORTED UINT64_C(0x80)
+
+#define DAT_PROVIDER_FIELD_COMPLETION_FLAGS_SUPPORTED UINT64_C(0x100)
+
+#define DAT_PROVIDER_FIELD_IS_THREAD_SAFE UINT64_C(0x200)
+
+#define DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE UINT64_C(0x400)
+
+#define DAT_PROVIDER_FIELD_SUPPORTS_MULTIPATH UINT64_C(0x800)
+
+#define DAT_PROVIDER_FIELD_EP_CREATOR UINT64_C(0x1000)
+
+#define DAT_PROVIDER_FIELD_PZ_SUPPORT UINT64_C(0x2000)
+
+#define DAT_PROVIDER_FIELD_OPTIMAL_BUFFER_ALIGNMENT UINT64_C(0x4000)
+
+#define DAT_PROVIDER_FIELD_EVD_STREAM_MERGING_SUPPORTED UINT64_C(0x8000)
+
+#define DAT_PROVIDER_FIELD_SRQ_SUPPORTED UINT64_C(0x10000)
+
+#define DAT_PROVIDER_FIELD_SRQ_WATERMARKS_SUPPORTED UINT64_C(0x20000)
+
+#define DAT_PROVIDER_FIELD_SRQ_EP_PZ_DIFFERENCE_SUPPORTED UINT64_C(0x40000)
+
+#define DAT_PROVIDER_FIELD_SRQ_INFO_SUPPORTED UINT64_C(0x80000)
+
+#define DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED UINT64_C(0x100000)
+
+#define DAT_PROVIDER_FIELD_LMR_SYNC_REQ UINT64_C(0x200000)
+
+#define DAT_PROVIDER_FIELD_DTO_ASYNC_RETURN_GUARANTEED UINT64_C(0x400000)
+
+#define DAT_PROVIDER_FIELD_RDMA_WRITE_FOR_RDMA_READ_REQ UINT64_C(0x800000)
+
+/** Selects no field of DAT_PROVIDER_ATTR. */
+#define DAT_PROVIDER_FIELD_NONE UINT64_C(0x0)
+
+/** Parameters of a local memory region, see dat_lmr_query. */
+struct dat_lmr_param {
+    /** Its interface adapter. */
+    DAT_IA_HANDLE ia_handle;
+    /** Kind of memory. */
+    DAT_MEM_TYPE mem_type;
+    /** The memory. */
+    DAT_REGION_DESCRIPTION region_desc;
+    /** Bytes requested. */
+    DAT_VLEN length;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** Its privileges. */
+    DAT_MEM_PRIV_FLAGS mem_priv;
+    /** Identifies it in segments of local memory. */
+    DAT_LMR_CONTEXT lmr_context;
+    /** Identifies it to the remote side. */
+    DAT_RMR_CONTEXT rmr_context;
+    /** Bytes registered, at least as many as requested. */
+    DAT_VLEN registered_size;
+    /** First address registered. */
+    DAT_VADDR registered_address;
+};
+
+/** Parameters of a notification object, see dat_cno_query. */
+typedef struct dat_cno_param {
+    /** Its interface adapter. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its agent. */
+    DAT_OS_WAIT_PROXY_AGENT agent;
+} DAT_CNO_PARAM;
 
 /** Attributes of the provider that serves an interface adapter, see dat_ia_query. */
 struct dat_provider_attr {
@@ -185,11 +233,11 @@ struct dat_provider_attr {
     DAT_QOS dat_qos_supported;
     /** Completion flags, as a set of bits. */
     DAT_COMPLETION_FLAGS completion_flags_supported;
-    /** True if several threads may call the provider concurrently. */
+    /** DAT_TRUE if several threads may call the provider concurrently. */
     DAT_BOOLEAN is_thread_safe;
     /** Maximum bytes of private data in one direction. */
     DAT_COUNT max_private_data_size;
-    /** True if DAT_CONNECT_MULTIPATH_FLAG is supported. */
+    /** DAT_TRUE if DAT_CONNECT_MULTIPATH_FLAG is supported. */
     DAT_BOOLEAN supports_multipath;
     /** Cases in which the provider creates endpoints at public service points. */
     DAT_EP_CREATOR_FOR_PSP ep_creator;
@@ -203,24 +251,24 @@ struct dat_provider_attr {
      * structure can be copied and be a variable in C++.
      */
     DAT_BOOLEAN evd_stream_merging_supported[6][6];
-    /** True if shared receive queues are supported. */
+    /** DAT_TRUE if shared receive queues are supported. */
     DAT_BOOLEAN srq_supported;
     /** Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
     DAT_COUNT srq_watermarks_supported;
-    /** True if the zones of an endpoint and of its shared receive queue may differ. */
+    /** DAT_TRUE if the zones of an endpoint and of its shared receive queue may differ. */
     DAT_BOOLEAN srq_ep_pz_difference_supported;
     /** Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding. */
     DAT_COUNT srq_info_supported;
     /** Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span. */
     DAT_COUNT ep_recv_info_supported;
-    /** True if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
+    /** DAT_TRUE if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
     DAT_BOOLEAN lmr_sync_req;
     /**
-     * True if a completion reports memory errors, never the return code of a
+     * DAT_TRUE if a completion reports memory errors, never the return code of a
      * post.
      */
     DAT_BOOLEAN dto_async_return_guaranteed;
-    /** True if the destination of an RDMA read needs the remote write privilege. */
+    /** DAT_TRUE if the destination of an RDMA read needs the remote write privilege. */
     DAT_BOOLEAN rdma_write_for_rdma_read_req;
     /** Elements of provider_specific_attr. */
     DAT_COUNT num_provider_specific_attr;
@@ -228,89 +276,11 @@ struct dat_provider_attr {
     DAT_NAMED_ATTR *provider_specific_attr;
 };
 
-/** Selects provider_name. */
-#define DAT_PROVIDER_FIELD_PROVIDER_NAME UINT64_C(0x1)
-
-/** Selects provider_version_major. */
-#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MAJOR UINT64_C(0x2)
-
-/** Selects provider_version_minor. */
-#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MINOR UINT64_C(0x4)
-
-/** Selects dapl_version_major. */
-#define DAT_PROVIDER_FIELD_DAPL_VERSION_MAJOR UINT64_C(0x8)
-
-/** Selects dapl_version_minor. */
-#define DAT_PROVIDER_FIELD_DAPL_VERSION_MINOR UINT64_C(0x10)
-
-/** Selects lmr_mem_types_supported. */
-#define DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED UINT64_C(0x20)
-
-/** Selects iov_ownership_on_return. */
-#define DAT_PROVIDER_FIELD_IOV_OWNERSHIP UINT64_C(0x40)
-
-/** Selects dat_qos_supported. */
-#define DAT_PROVIDER_FIELD_DAT_QOS_SUPPORTED UINT64_C(0x80)
-
-/** Selects completion_flags_supported. */
-#define DAT_PROVIDER_FIELD_COMPLETION_FLAGS_SUPPORTED UINT64_C(0x100)
-
-/** Selects is_thread_safe. */
-#define DAT_PROVIDER_FIELD_IS_THREAD_SAFE UINT64_C(0x200)
-
-/** Selects max_private_data_size. */
-#define DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE UINT64_C(0x400)
-
-/** Selects supports_multipath. */
-#define DAT_PROVIDER_FIELD_SUPPORTS_MULTIPATH UINT64_C(0x800)
-
-/** Selects ep_creator. */
-#define DAT_PROVIDER_FIELD_EP_CREATOR UINT64_C(0x1000)
-
-/** Selects pz_support. */
-#define DAT_PROVIDER_FIELD_PZ_SUPPORT UINT64_C(0x2000)
-
-/** Selects optimal_buffer_alignment. */
-#define DAT_PROVIDER_FIELD_OPTIMAL_BUFFER_ALIGNMENT UINT64_C(0x4000)
-
-/** Selects evd_stream_merging_supported. */
-#define DAT_PROVIDER_FIELD_EVD_STREAM_MERGING_SUPPORTED UINT64_C(0x8000)
-
-/** Selects srq_supported. */
-#define DAT_PROVIDER_FIELD_SRQ_SUPPORTED UINT64_C(0x10000)
-
-/** Selects srq_watermarks_supported. */
-#define DAT_PROVIDER_FIELD_SRQ_WATERMARKS_SUPPORTED UINT64_C(0x20000)
-
-/** Selects srq_ep_pz_difference_supported. */
-#define DAT_PROVIDER_FIELD_SRQ_EP_PZ_DIFFERENCE_SUPPORTED UINT64_C(0x40000)
-
-/** Selects srq_info_supported. */
-#define DAT_PROVIDER_FIELD_SRQ_INFO_SUPPORTED UINT64_C(0x80000)
-
-/** Selects ep_recv_info_supported. */
-#define DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED UINT64_C(0x100000)
-
-/** Selects lmr_sync_req. */
-#define DAT_PROVIDER_FIELD_LMR_SYNC_REQ UINT64_C(0x200000)
-
-/** Selects dto_async_return_guaranteed. */
-#define DAT_PROVIDER_FIELD_DTO_ASYNC_RETURN_GUARANTEED UINT64_C(0x400000)
-
-/** Selects rdma_write_for_rdma_read_req. */
-#define DAT_PROVIDER_FIELD_RDMA_WRITE_FOR_RDMA_READ_REQ UINT64_C(0x800000)
-
-/** Selects num_provider_specific_attr. */
 #define DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR UINT64_C(0x1000000)
 
-/** Selects provider_specific_attr. */
 #define DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR UINT64_C(0x2000000)
 
-/** Selects all fields of DAT_PROVIDER_ATTR. */
 #define DAT_PROVIDER_FIELD_ALL UINT64_C(0x3FFFFFF)
-
-/** Selects no field of DAT_PROVIDER_ATTR. */
-#define DAT_PROVIDER_FIELD_NONE UINT64_C(0x0)
 
 /* ---- Calls; NAME(3) is the manual page of a call ---- */
 

@@ -37,9 +37,7 @@ typedef struct dat_named_attr {
 
 /** Truth value. */
 typedef enum dat_boolean {
-    /** False. */
     DAT_FALSE = 0,
-    /** True. */
     DAT_TRUE = 1,
 } DAT_BOOLEAN;
 
@@ -199,24 +197,6 @@ typedef enum dat_close_flags {
 /** Default of dat_ia_close and dat_ep_disconnect. */
 #define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
 
-/** Several paths if available. */
-#define DAT_CONNECT_MULTIPATH_REQUESTED_FLAG DAT_CONNECT_MULTIPATH_FLAG
-
-/** Common service point. */
-typedef DAT_HANDLE DAT_CSP_HANDLE;
-
-/** Length of a segment, of a message or of an RDMA operation in bytes. */
-typedef DAT_UINT32 DAT_SEG_LENGTH;
-
-/** Number of an extended operation, see dat_extension_op. */
-typedef int DAT_EXTENDED_OP;
-
-/** Bit in the number of extended operations that open an object. These take no handle. */
-#define DAT_OPEN_EXTENSION_BASE 0x1000
-
-/** Bit in the number of extended operations that close such an object. */
-#define DAT_CLOSE_EXTENSION_BASE 0x2000
-
 /* ---- Memory and protection ---- */
 
 /** Identifies a local memory region in the segments of a data transfer. */
@@ -224,50 +204,6 @@ typedef DAT_UINT32 DAT_LMR_CONTEXT;
 
 /** Identifies memory to the remote side in RDMA operations. */
 typedef DAT_UINT32 DAT_RMR_CONTEXT;
-
-/** Base of the addresses in a region. */
-typedef enum dat_va_type {
-    /** Addresses of the process that owns the memory. */
-    DAT_VA_TYPE_VA = 0,
-    /** The first byte of the region has the address 0. */
-    DAT_VA_TYPE_ZB = 1,
-} DAT_VA_TYPE;
-
-/** The endpoints over which a remote memory region can be used. */
-typedef enum dat_rmr_scope {
-    /** The endpoint over which it is bound, see dat_rmr_create_for_ep. */
-    DAT_RMR_SCOPE_EP = 0,
-    /** All endpoints of its protection zone, see dat_rmr_create. */
-    DAT_RMR_SCOPE_PZ = 1,
-    /** Attribute of a provider: both kinds. */
-    DAT_RMR_SCOPE_ANY = 2,
-} DAT_RMR_SCOPE;
-
-/** One segment of local memory in a data transfer. */
-typedef struct dat_lmr_triplet {
-    /** Address of the first byte; in a zero-based region, its offset in the region. */
-    DAT_VADDR virtual_address;
-    /** Length in bytes. */
-    DAT_SEG_LENGTH segment_length;
-    /** The region of the segment, see dat_lmr_create. */
-    DAT_LMR_CONTEXT lmr_context;
-} DAT_LMR_TRIPLET;
-
-/**
- * The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
- * must convert it.
- */
-typedef struct dat_rmr_triplet {
-    /**
-     * Address of the first byte at the remote side; in a zero-based region, its offset in the
-     * region.
-     */
-    DAT_VADDR virtual_address;
-    /** Length in bytes. */
-    DAT_SEG_LENGTH segment_length;
-    /** The context from the remote side. */
-    DAT_RMR_CONTEXT rmr_context;
-} DAT_RMR_TRIPLET;
 
 /** Privileges of a memory region. */
 typedef enum dat_mem_priv_flags {
@@ -293,72 +229,31 @@ typedef enum dat_mem_priv_flags {
 /** Local and remote write; for compatibility. */
 #define DAT_MEM_PRIV_WRITE_FLAG (DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
 
-/** Parameters of a local memory region, see dat_lmr_query. */
-typedef struct dat_lmr_param DAT_LMR_PARAM;
-
 /** Selects fields of DAT_LMR_PARAM. */
 typedef enum dat_lmr_param_mask {
-    /** Selects ia_handle. */
     DAT_LMR_FIELD_IA_HANDLE = 0x001,
-    /** Selects mem_type. */
     DAT_LMR_FIELD_MEM_TYPE = 0x002,
-    /** Selects region_desc. */
     DAT_LMR_FIELD_REGION_DESC = 0x004,
-    /** Selects length. */
     DAT_LMR_FIELD_LENGTH = 0x008,
-    /** Selects pz_handle. */
     DAT_LMR_FIELD_PZ_HANDLE = 0x010,
-    /** Selects mem_priv. */
     DAT_LMR_FIELD_MEM_PRIV = 0x020,
-    /** Selects va_type. */
     DAT_LMR_FIELD_VA_TYPE = 0x040,
-    /** Selects lmr_context. */
     DAT_LMR_FIELD_LMR_CONTEXT = 0x080,
-    /** Selects rmr_context. */
     DAT_LMR_FIELD_RMR_CONTEXT = 0x100,
-    /** Selects registered_size. */
     DAT_LMR_FIELD_REGISTERED_SIZE = 0x200,
-    /** Selects registered_address. */
     DAT_LMR_FIELD_REGISTERED_ADDRESS = 0x400,
-    /** Selects all fields. */
     DAT_LMR_FIELD_ALL = 0x7FF,
 } DAT_LMR_PARAM_MASK;
 
-/** Parameters of a remote memory region, see dat_rmr_query. */
-typedef struct dat_rmr_param {
-    /** Its interface adapter. */
-    DAT_IA_HANDLE ia_handle;
-    /** Its protection zone. */
-    DAT_PZ_HANDLE pz_handle;
-    /** The memory to which it is bound. */
-    DAT_LMR_TRIPLET lmr_triplet;
-    /** Its privileges. */
-    DAT_MEM_PRIV_FLAGS mem_priv;
-    /** Identifies it to the remote side. */
-    DAT_RMR_CONTEXT rmr_context;
-    /** The endpoints over which peers can use it. */
-    DAT_RMR_SCOPE rmr_scope;
-    /** Base of the addresses that peers use. */
-    DAT_VA_TYPE va_type;
-} DAT_RMR_PARAM;
-
 /** Selects fields of DAT_RMR_PARAM. */
 typedef enum dat_rmr_param_mask {
-    /** Selects ia_handle. */
     DAT_RMR_FIELD_IA_HANDLE = 0x01,
-    /** Selects pz_handle. */
     DAT_RMR_FIELD_PZ_HANDLE = 0x02,
-    /** Selects lmr_triplet. */
     DAT_RMR_FIELD_LMR_TRIPLET = 0x04,
-    /** Selects mem_priv. */
     DAT_RMR_FIELD_MEM_PRIV = 0x08,
-    /** Selects rmr_context. */
     DAT_RMR_FIELD_RMR_CONTEXT = 0x10,
-    /** Selects rmr_scope. */
     DAT_RMR_FIELD_RMR_SCOPE = 0x20,
-    /** Selects va_type. */
     DAT_RMR_FIELD_VA_TYPE = 0x40,
-    /** Selects all fields. */
     DAT_RMR_FIELD_ALL = 0x7F,
 } DAT_RMR_PARAM_MASK;
 
@@ -370,9 +265,7 @@ typedef struct dat_pz_param {
 
 /** Selects fields of DAT_PZ_PARAM. */
 typedef enum dat_pz_param_mask {
-    /** Selects ia_handle. */
     DAT_PZ_FIELD_IA_HANDLE = 0x01,
-    /** Selects all fields. */
     DAT_PZ_FIELD_ALL = 0x01,
 } DAT_PZ_PARAM_MASK;
 
@@ -413,17 +306,12 @@ typedef struct dat_evd_param DAT_EVD_PARAM;
 
 /** Selects fields of DAT_EVD_PARAM. */
 typedef enum dat_evd_param_mask {
-    /** Selects ia_handle. */
     DAT_EVD_FIELD_IA_HANDLE = 0x01,
-    /** Selects evd_qlen. */
     DAT_EVD_FIELD_EVD_QLEN = 0x02,
-    /** Selects evd_state. */
     DAT_EVD_FIELD_EVD_STATE = 0x04,
     /** Selects cno_handle. */
     DAT_EVD_FIELD_CNO = 0x08,
-    /** Selects evd_flags. */
     DAT_EVD_FIELD_EVD_FLAGS = 0x10,
-    /** Selects all fields. */
     DAT_EVD_FIELD_ALL = 0x1F,
 } DAT_EVD_PARAM_MASK;
 
@@ -472,44 +360,6 @@ typedef DAT_DTO_COMPLETION_STATUS DAT_RMR_BIND_COMPLETION_STATUS;
 /** The bind was flushed. */
 #define DAT_RMR_BIND_FAILURE DAT_DTO_ERR_FLUSHED
 
-/** Kinds of operations that complete. */
-typedef enum dat_dtos {
-    /** Send. */
-    DAT_DTO_SEND = 0,
-    /** RDMA write. */
-    DAT_DTO_RDMA_WRITE = 1,
-    /** RDMA read. */
-    DAT_DTO_RDMA_READ = 2,
-    /** Receive. */
-    DAT_DTO_RECEIVE = 3,
-    /** Receive of a message that invalidated a context, see dat_ep_post_send_with_invalidate. */
-    DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,
-    /** Not used: a bind of a remote memory region has an event of its own. */
-    DAT_DTO_BIND_MW = 5,
-    /** Only in the kernel-level interface. */
-    DAT_DTO_LMR_FMR = 6,
-    /** Only in the kernel-level interface. */
-    DAT_DTO_LMR_INVALIDATE = 7,
-    /** First kind that extensions define. */
-    DAT_DTO_EXTENSION_BASE = 8,
-} DAT_DTOS;
-
-/** Data of DAT_DTO_COMPLETION_EVENT. */
-typedef struct dat_dto_completion_event_data {
-    /** The endpoint. */
-    DAT_EP_HANDLE ep_handle;
-    /** The cookie of the post. */
-    DAT_DTO_COOKIE user_cookie;
-    /** Its status. */
-    DAT_DTO_COMPLETION_STATUS status;
-    /** Transferred bytes, if it succeeded. */
-    DAT_SEG_LENGTH transfered_length;
-    /** The kind of operation. */
-    DAT_DTOS operation;
-    /** The invalidated context, for a successful DAT_DTO_RECEIVE_WITH_INVALIDATE; else 0. */
-    DAT_RMR_CONTEXT rmr_context;
-} DAT_DTO_COMPLETION_EVENT_DATA;
-
 /** Data of DAT_RMR_BIND_COMPLETION_EVENT. */
 typedef struct dat_rmr_bind_completion_event_data {
     /** The bound region. */
@@ -519,30 +369,6 @@ typedef struct dat_rmr_bind_completion_event_data {
     /** Its status. */
     DAT_DTO_COMPLETION_STATUS status;
 } DAT_RMR_BIND_COMPLETION_EVENT_DATA;
-
-/** A service point of any kind. */
-typedef union dat_sp_handle {
-    /** Reserved service point. */
-    DAT_RSP_HANDLE rsp_handle;
-    /** Public service point. */
-    DAT_PSP_HANDLE psp_handle;
-    /** Common service point. */
-    DAT_CSP_HANDLE csp_handle;
-} DAT_SP_HANDLE;
-
-/** Data of DAT_CONNECTION_REQUEST_EVENT. */
-typedef struct dat_cr_arrival_event_data {
-    /** The service point at which the request arrived. */
-    DAT_SP_HANDLE sp_handle;
-    /** The local address to which the peer connects. */
-    DAT_IA_ADDRESS_PTR local_ia_address_ptr;
-    /** The qualifier to which the peer connects. */
-    DAT_CONN_QUAL conn_qual;
-    /** The request, for dat_cr_accept, dat_cr_reject or dat_cr_handoff. */
-    DAT_CR_HANDLE cr_handle;
-    /** True if private data was truncated. */
-    DAT_BOOLEAN truncate_flag;
-} DAT_CR_ARRIVAL_EVENT_DATA;
 
 /** Data of the connection events. */
 typedef struct dat_connection_event_data {
@@ -683,34 +509,6 @@ typedef enum dat_event_number {
     DAT_IW_EXTENSION_RANGE_BASE = 0x80000,
 } DAT_EVENT_NUMBER;
 
-/** Data of an event. event_number determines the valid member. */
-typedef union dat_event_data {
-    /** DAT_DTO_COMPLETION_EVENT, and DAT_IB_DTO_EVENT of the extensions. */
-    DAT_DTO_COMPLETION_EVENT_DATA dto_completion_event_data;
-    /** DAT_RMR_BIND_COMPLETION_EVENT. */
-    DAT_RMR_BIND_COMPLETION_EVENT_DATA rmr_completion_event_data;
-    /** DAT_CONNECTION_REQUEST_EVENT. */
-    DAT_CR_ARRIVAL_EVENT_DATA cr_arrival_event_data;
-    /** The connection events. */
-    DAT_CONNECTION_EVENT_DATA connect_event_data;
-    /** The asynchronous events. */
-    DAT_ASYNCH_ERROR_EVENT_DATA asynch_error_event_data;
-    /** DAT_SOFTWARE_EVENT. */
-    DAT_SOFTWARE_EVENT_DATA software_event_data;
-} DAT_EVENT_DATA;
-
-/** An event that dat_evd_wait or dat_evd_dequeue returns. */
-typedef struct dat_event {
-    /** The kind of event. */
-    DAT_EVENT_NUMBER event_number;
-    /** The event dispatcher. */
-    DAT_EVD_HANDLE evd_handle;
-    /** Its data. */
-    DAT_EVENT_DATA event_data;
-    /** Further data if event_number is DAT_EXTENSION_EVENT or above. */
-    DAT_UINT64 event_extension_data[8];
-} DAT_EVENT;
-
 /* ---- Endpoints ---- */
 
 /** Kind of connection. */
@@ -720,48 +518,6 @@ typedef enum dat_service_type {
     /** First kind that extensions define. */
     DAT_SERVICE_TYPE_EXTENSION_BASE = 1,
 } DAT_SERVICE_TYPE;
-
-/** Attributes of an endpoint. */
-typedef struct dat_ep_attr {
-    /** Kind of connection. */
-    DAT_SERVICE_TYPE service_type;
-    /** Longest message in bytes; 0 leaves it to the provider. */
-    DAT_SEG_LENGTH max_message_size;
-    /** Longest RDMA operation in bytes; 0 leaves it to the provider. */
-    DAT_SEG_LENGTH max_rdma_size;
-    /** Quality of service. */
-    DAT_QOS qos;
-    /** Configuration of the receive stream. */
-    DAT_COMPLETION_FLAGS recv_completion_flags;
-    /** Configuration of the request stream. */
-    DAT_COMPLETION_FLAGS request_completion_flags;
-    /** Outstanding receives. With a shared receive queue: the hard high watermark. */
-    DAT_COUNT max_recv_dtos;
-    /** Outstanding requests. */
-    DAT_COUNT max_request_dtos;
-    /** Segments of a receive. */
-    DAT_COUNT max_recv_iov;
-    /** Segments of a send. */
-    DAT_COUNT max_request_iov;
-    /** Outstanding RDMA reads as target. */
-    DAT_COUNT max_rdma_read_in;
-    /** Outstanding RDMA reads as originator. */
-    DAT_COUNT max_rdma_read_out;
-    /** Soft high watermark of receive buffers, with a shared receive queue. */
-    DAT_COUNT srq_soft_hw;
-    /** Segments of an RDMA read. */
-    DAT_COUNT max_rdma_read_iov;
-    /** Segments of an RDMA write. */
-    DAT_COUNT max_rdma_write_iov;
-    /** Elements of ep_transport_specific. */
-    DAT_COUNT ep_transport_specific_count;
-    /** Attributes of the transport. */
-    DAT_NAMED_ATTR *ep_transport_specific;
-    /** Elements of ep_provider_specific. */
-    DAT_COUNT ep_provider_specific_count;
-    /** Attributes of the provider. */
-    DAT_NAMED_ATTR *ep_provider_specific;
-} DAT_EP_ATTR;
 
 /** State of an endpoint. */
 typedef enum dat_ep_state {
@@ -800,36 +556,6 @@ typedef enum dat_ep_state {
 /** Older name of DAT_EP_STATE_DISCONNECTED. */
 #define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED
 
-/** Parameters of an endpoint, see dat_ep_query and dat_ep_modify. */
-typedef struct dat_ep_param {
-    /** Its interface adapter. */
-    DAT_IA_HANDLE ia_handle;
-    /** Its state. */
-    DAT_EP_STATE ep_state;
-    /** Communicator, for dat_ep_common_connect. */
-    DAT_COMM comm;
-    /** Local address. */
-    DAT_IA_ADDRESS_PTR local_ia_address_ptr;
-    /** Local port. */
-    DAT_PORT_QUAL local_port_qual;
-    /** Remote address. */
-    DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
-    /** Remote port. */
-    DAT_PORT_QUAL remote_port_qual;
-    /** Its protection zone. */
-    DAT_PZ_HANDLE pz_handle;
-    /** Event dispatcher of receive completions. */
-    DAT_EVD_HANDLE recv_evd_handle;
-    /** Event dispatcher of request completions. */
-    DAT_EVD_HANDLE request_evd_handle;
-    /** Event dispatcher of connection events. */
-    DAT_EVD_HANDLE connect_evd_handle;
-    /** Its shared receive queue, or DAT_HANDLE_NULL. */
-    DAT_SRQ_HANDLE srq_handle;
-    /** Its attributes. */
-    DAT_EP_ATTR ep_attr;
-} DAT_EP_PARAM;
-
 /** Selects fields of DAT_EP_PARAM, a set of DAT_EP_FIELD_ bits. */
 typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 
@@ -839,98 +565,47 @@ typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 /** Selects ep_state. */
 #define DAT_EP_FIELD_EP_STATE UINT64_C(0x2)
 
-/** Selects local_ia_address_ptr. */
-#define DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR UINT64_C(0x8)
-
-/** Selects local_port_qual. */
-#define DAT_EP_FIELD_LOCAL_PORT_QUAL UINT64_C(0x10)
-
-/** Selects remote_ia_address_ptr. */
-#define DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR UINT64_C(0x20)
-
-/** Selects remote_port_qual. */
-#define DAT_EP_FIELD_REMOTE_PORT_QUAL UINT64_C(0x40)
-
-/** Selects pz_handle. */
-#define DAT_EP_FIELD_PZ_HANDLE UINT64_C(0x80)
-
-/** Selects recv_evd_handle. */
-#define DAT_EP_FIELD_RECV_EVD_HANDLE UINT64_C(0x100)
-
-/** Selects request_evd_handle. */
-#define DAT_EP_FIELD_REQUEST_EVD_HANDLE UINT64_C(0x200)
-
-/** Selects connect_evd_handle. */
-#define DAT_EP_FIELD_CONNECT_EVD_HANDLE UINT64_C(0x400)
-
-/** Selects srq_handle. */
-#define DAT_EP_FIELD_SRQ_HANDLE UINT64_C(0x800)
-
-/** Selects comm. */
-#define DAT_EP_FIELD_COMM UINT64_C(0x4)
-
-/** Selects ep_attr.service_type. */
 #define DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE UINT64_C(0x1000)
 
-/** Selects ep_attr.max_message_size. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE UINT64_C(0x2000)
 
-/** Selects ep_attr.max_rdma_size. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE UINT64_C(0x4000)
 
-/** Selects ep_attr.qos. */
 #define DAT_EP_FIELD_EP_ATTR_QOS UINT64_C(0x8000)
 
-/** Selects ep_attr.recv_completion_flags. */
 #define DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS UINT64_C(0x10000)
 
-/** Selects ep_attr.request_completion_flags. */
 #define DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS UINT64_C(0x20000)
 
-/** Selects ep_attr.max_recv_dtos. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS UINT64_C(0x40000)
 
-/** Selects ep_attr.max_request_dtos. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS UINT64_C(0x80000)
 
-/** Selects ep_attr.max_recv_iov. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV UINT64_C(0x100000)
 
-/** Selects ep_attr.max_request_iov. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV UINT64_C(0x200000)
 
-/** Selects ep_attr.max_rdma_read_in. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN UINT64_C(0x400000)
 
-/** Selects ep_attr.max_rdma_read_out. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT UINT64_C(0x800000)
 
-/** Selects ep_attr.srq_soft_hw. */
 #define DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW UINT64_C(0x1000000)
 
-/** Selects ep_attr.max_rdma_read_iov. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV UINT64_C(0x2000000)
 
-/** Selects ep_attr.max_rdma_write_iov. */
 #define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV UINT64_C(0x4000000)
 
 /** Selects ep_attr.ep_transport_specific_count. */
 #define DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR UINT64_C(0x8000000)
 
-/** Selects ep_attr.ep_transport_specific. */
 #define DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR UINT64_C(0x10000000)
 
 /** Selects ep_attr.ep_provider_specific_count. */
 #define DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR UINT64_C(0x20000000)
 
-/** Selects ep_attr.ep_provider_specific. */
 #define DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR UINT64_C(0x40000000)
 
-/** Selects all of ep_attr. */
 #define DAT_EP_FIELD_EP_ATTR_ALL UINT64_C(0x7FFFF000)
-
-/** Selects all fields of DAT_EP_PARAM. */
-#define DAT_EP_FIELD_ALL UINT64_C(0x7FFFFFFF)
 
 /** A watermark that is never crossed. */
 #define DAT_WATERMARK_INFINITE (-1)
@@ -991,23 +666,15 @@ typedef struct dat_srq_param {
 
 /** Selects fields of DAT_SRQ_PARAM. */
 typedef enum dat_srq_param_mask {
-    /** Selects ia_handle. */
     DAT_SRQ_FIELD_IA_HANDLE = 0x01,
-    /** Selects srq_state. */
     DAT_SRQ_FIELD_SRQ_STATE = 0x02,
-    /** Selects pz_handle. */
     DAT_SRQ_FIELD_PZ_HANDLE = 0x04,
     /** Selects max_recv_dtos. */
     DAT_SRQ_FIELD_MAX_RECV_DTO = 0x08,
-    /** Selects max_recv_iov. */
     DAT_SRQ_FIELD_MAX_RECV_IOV = 0x10,
-    /** Selects low_watermark. */
     DAT_SRQ_FIELD_LOW_WATERMARK = 0x20,
-    /** Selects available_dto_count. */
     DAT_SRQ_FIELD_AVAILABLE_DTO_COUNT = 0x40,
-    /** Selects outstanding_dto_count. */
     DAT_SRQ_FIELD_OUTSTANDING_DTO_COUNT = 0x80,
-    /** Selects all fields. */
     DAT_SRQ_FIELD_ALL = 0xFF,
 } DAT_SRQ_PARAM_MASK;
 
@@ -1035,15 +702,10 @@ typedef struct dat_psp_param {
 
 /** Selects fields of DAT_PSP_PARAM. */
 typedef enum dat_psp_param_mask {
-    /** Selects ia_handle. */
     DAT_PSP_FIELD_IA_HANDLE = 0x01,
-    /** Selects conn_qual. */
     DAT_PSP_FIELD_CONN_QUAL = 0x02,
-    /** Selects evd_handle. */
     DAT_PSP_FIELD_EVD_HANDLE = 0x04,
-    /** Selects psp_flags. */
     DAT_PSP_FIELD_PSP_FLAGS = 0x08,
-    /** Selects all fields. */
     DAT_PSP_FIELD_ALL = 0x0F,
 } DAT_PSP_PARAM_MASK;
 
@@ -1061,15 +723,10 @@ typedef struct dat_rsp_param {
 
 /** Selects fields of DAT_RSP_PARAM. */
 typedef enum dat_rsp_param_mask {
-    /** Selects ia_handle. */
     DAT_RSP_FIELD_IA_HANDLE = 0x01,
-    /** Selects conn_qual. */
     DAT_RSP_FIELD_CONN_QUAL = 0x02,
-    /** Selects evd_handle. */
     DAT_RSP_FIELD_EVD_HANDLE = 0x04,
-    /** Selects ep_handle. */
     DAT_RSP_FIELD_EP_HANDLE = 0x08,
-    /** Selects all fields. */
     DAT_RSP_FIELD_ALL = 0x0F,
 } DAT_RSP_PARAM_MASK;
 
@@ -1092,17 +749,11 @@ typedef struct dat_cr_param {
 
 /** Selects fields of DAT_CR_PARAM. */
 typedef enum dat_cr_param_mask {
-    /** Selects remote_ia_address_ptr. */
     DAT_CR_FIELD_REMOTE_IA_ADDRESS_PTR = 0x01,
-    /** Selects remote_port_qual. */
     DAT_CR_FIELD_REMOTE_PORT_QUAL = 0x02,
-    /** Selects private_data_size. */
     DAT_CR_FIELD_PRIVATE_DATA_SIZE = 0x04,
-    /** Selects private_data. */
     DAT_CR_FIELD_PRIVATE_DATA = 0x08,
-    /** Selects local_ep_handle. */
     DAT_CR_FIELD_LOCAL_EP_HANDLE = 0x10,
-    /** Selects all fields. */
     DAT_CR_FIELD_ALL = 0x1F,
 } DAT_CR_PARAM_MASK;
 
@@ -1115,6 +766,364 @@ typedef enum dat_ep_creator_for_psp {
     /** Always. */
     DAT_PSP_CREATES_EP_ALWAYS = 2,
 } DAT_EP_CREATOR_FOR_PSP;
+
+/* ---- Interface adapters and providers ---- */
+
+/** Selects fields of DAT_IA_ATTR, a set of DAT_IA_FIELD_ bits. */
+typedef DAT_UINT64 DAT_IA_ATTR_MASK;
+
+/** Older name of DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE. */
+#define DAT_IA_FIELD_IA_MAX_MTU_SIZE DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE
+
+#define DAT_IA_FIELD_IA_ADAPTER_NAME UINT64_C(0x1)
+
+#define DAT_IA_FIELD_IA_VENDOR_NAME UINT64_C(0x2)
+
+#define DAT_IA_FIELD_IA_HARDWARE_MAJOR_VERSION UINT64_C(0x4)
+
+#define DAT_IA_FIELD_IA_HARDWARE_MINOR_VERSION UINT64_C(0x8)
+
+#define DAT_IA_FIELD_IA_FIRMWARE_MAJOR_VERSION UINT64_C(0x10)
+
+#define DAT_IA_FIELD_IA_FIRMWARE_MINOR_VERSION UINT64_C(0x20)
+
+#define DAT_IA_FIELD_IA_ADDRESS_PTR UINT64_C(0x40)
+
+#define DAT_IA_FIELD_IA_MAX_EPS UINT64_C(0x80)
+
+#define DAT_IA_FIELD_IA_MAX_DTO_PER_EP UINT64_C(0x100)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN UINT64_C(0x200)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT UINT64_C(0x400)
+
+#define DAT_IA_FIELD_IA_MAX_EVDS UINT64_C(0x800)
+
+#define DAT_IA_FIELD_IA_MAX_EVD_QLEN UINT64_C(0x1000)
+
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_DTO UINT64_C(0x2000)
+
+#define DAT_IA_FIELD_IA_MAX_LMRS UINT64_C(0x4000)
+
+#define DAT_IA_FIELD_IA_MAX_LMR_BLOCK_SIZE UINT64_C(0x8000)
+
+#define DAT_IA_FIELD_IA_MAX_LMR_VIRTUAL_ADDRESS UINT64_C(0x10000)
+
+#define DAT_IA_FIELD_IA_MAX_PZS UINT64_C(0x20000)
+
+#define DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE UINT64_C(0x40000)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_SIZE UINT64_C(0x80000)
+
+#define DAT_IA_FIELD_IA_MAX_RMRS UINT64_C(0x100000)
+
+#define DAT_IA_FIELD_IA_MAX_RMR_TARGET_ADDRESS UINT64_C(0x200000)
+
+#define DAT_IA_FIELD_IA_MAX_SRQS UINT64_C(0x400000)
+
+#define DAT_IA_FIELD_IA_MAX_EP_PER_SRQ UINT64_C(0x800000)
+
+#define DAT_IA_FIELD_IA_MAX_RECV_PER_SRQ UINT64_C(0x1000000)
+
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_READ UINT64_C(0x2000000)
+
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_WRITE UINT64_C(0x4000000)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_IN UINT64_C(0x8000000)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_OUT UINT64_C(0x10000000)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN_GUARANTEED UINT64_C(0x20000000)
+
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT_GUARANTEED UINT64_C(0x40000000)
+
+/** Selects no field of DAT_IA_ATTR. */
+#define DAT_IA_FIELD_NONE UINT64_C(0x0)
+
+/** Selects fields of DAT_PROVIDER_ATTR, a set of DAT_PROVIDER_FIELD_ bits. */
+typedef DAT_UINT64 DAT_PROVIDER_ATTR_MASK;
+
+/** Identity of a provider in the registry: all four fields together. */
+typedef struct dat_provider_info {
+    /** Name of the interface adapter. */
+    char ia_name[DAT_NAME_MAX_LENGTH];
+    /** Version of the interface, major. */
+    DAT_UINT32 dapl_version_major;
+    /** Version of the interface, minor. */
+    DAT_UINT32 dapl_version_minor;
+    /** DAT_TRUE if several threads may call the provider concurrently. */
+    DAT_BOOLEAN is_thread_safe;
+} DAT_PROVIDER_INFO;
+
+/* ---- The structures and values of uDAPL 2.0 ---- */
+
+/** Several paths if available. */
+#define DAT_CONNECT_MULTIPATH_REQUESTED_FLAG DAT_CONNECT_MULTIPATH_FLAG
+
+/** Common service point. */
+typedef DAT_HANDLE DAT_CSP_HANDLE;
+
+/** Length of a segment, of a message or of an RDMA operation in bytes. */
+typedef DAT_UINT32 DAT_SEG_LENGTH;
+
+/** Number of an extended operation, see dat_extension_op. */
+typedef int DAT_EXTENDED_OP;
+
+/** Bit in the number of extended operations that open an object. These take no handle. */
+#define DAT_OPEN_EXTENSION_BASE 0x1000
+
+/** Bit in the number of extended operations that close such an object. */
+#define DAT_CLOSE_EXTENSION_BASE 0x2000
+
+/** Base of the addresses in a region. */
+typedef enum dat_va_type {
+    /** Addresses of the process that owns the memory. */
+    DAT_VA_TYPE_VA = 0,
+    /** The first byte of the region has the address 0. */
+    DAT_VA_TYPE_ZB = 1,
+} DAT_VA_TYPE;
+
+/** The endpoints over which a remote memory region can be used. */
+typedef enum dat_rmr_scope {
+    /** The endpoint over which it is bound, see dat_rmr_create_for_ep. */
+    DAT_RMR_SCOPE_EP = 0,
+    /** All endpoints of its protection zone, see dat_rmr_create. */
+    DAT_RMR_SCOPE_PZ = 1,
+    /** Attribute of a provider: both kinds. */
+    DAT_RMR_SCOPE_ANY = 2,
+} DAT_RMR_SCOPE;
+
+/** One segment of local memory in a data transfer. */
+typedef struct dat_lmr_triplet {
+    /** Address of the first byte; in a zero-based region, its offset in the region. */
+    DAT_VADDR virtual_address;
+    /** Length in bytes. */
+    DAT_SEG_LENGTH segment_length;
+    /** The region of the segment, see dat_lmr_create. */
+    DAT_LMR_CONTEXT lmr_context;
+} DAT_LMR_TRIPLET;
+
+/**
+ * The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+ * must convert it.
+ */
+typedef struct dat_rmr_triplet {
+    /**
+     * Address of the first byte at the remote side; in a zero-based region, its offset in the
+     * region.
+     */
+    DAT_VADDR virtual_address;
+    /** Length in bytes. */
+    DAT_SEG_LENGTH segment_length;
+    /** The context from the remote side. */
+    DAT_RMR_CONTEXT rmr_context;
+} DAT_RMR_TRIPLET;
+
+/** Parameters of a local memory region, see dat_lmr_query. */
+typedef struct dat_lmr_param DAT_LMR_PARAM;
+
+/** Parameters of a remote memory region, see dat_rmr_query. */
+typedef struct dat_rmr_param {
+    /** Its interface adapter. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** The memory to which it is bound. */
+    DAT_LMR_TRIPLET lmr_triplet;
+    /** Its privileges. */
+    DAT_MEM_PRIV_FLAGS mem_priv;
+    /** Identifies it to the remote side. */
+    DAT_RMR_CONTEXT rmr_context;
+    /** The endpoints over which peers can use it. */
+    DAT_RMR_SCOPE rmr_scope;
+    /** Base of the addresses that peers use. */
+    DAT_VA_TYPE va_type;
+} DAT_RMR_PARAM;
+
+/** Kinds of operations that complete. */
+typedef enum dat_dtos {
+    /** Send. */
+    DAT_DTO_SEND = 0,
+    /** RDMA write. */
+    DAT_DTO_RDMA_WRITE = 1,
+    /** RDMA read. */
+    DAT_DTO_RDMA_READ = 2,
+    /** Receive. */
+    DAT_DTO_RECEIVE = 3,
+    /** Receive of a message that invalidated a context, see dat_ep_post_send_with_invalidate. */
+    DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,
+    /** Not used: a bind of a remote memory region has an event of its own. */
+    DAT_DTO_BIND_MW = 5,
+    /** Only in the kernel-level interface. */
+    DAT_DTO_LMR_FMR = 6,
+    /** Only in the kernel-level interface. */
+    DAT_DTO_LMR_INVALIDATE = 7,
+    /** First kind that extensions define. */
+    DAT_DTO_EXTENSION_BASE = 8,
+} DAT_DTOS;
+
+/** Data of DAT_DTO_COMPLETION_EVENT. */
+typedef struct dat_dto_completion_event_data {
+    /** The endpoint. */
+    DAT_EP_HANDLE ep_handle;
+    /** The cookie of the post. */
+    DAT_DTO_COOKIE user_cookie;
+    /** Its status. */
+    DAT_DTO_COMPLETION_STATUS status;
+    /** Transferred bytes, if it succeeded. */
+    DAT_SEG_LENGTH transfered_length;
+    /** The kind of operation. */
+    DAT_DTOS operation;
+    /** The invalidated context, for a successful DAT_DTO_RECEIVE_WITH_INVALIDATE; else 0. */
+    DAT_RMR_CONTEXT rmr_context;
+} DAT_DTO_COMPLETION_EVENT_DATA;
+
+/** A service point of any kind. */
+typedef union dat_sp_handle {
+    /** Reserved service point. */
+    DAT_RSP_HANDLE rsp_handle;
+    /** Public service point. */
+    DAT_PSP_HANDLE psp_handle;
+    /** Common service point. */
+    DAT_CSP_HANDLE csp_handle;
+} DAT_SP_HANDLE;
+
+/** Data of DAT_CONNECTION_REQUEST_EVENT. */
+typedef struct dat_cr_arrival_event_data {
+    /** The service point at which the request arrived. */
+    DAT_SP_HANDLE sp_handle;
+    /** The local address to which the peer connects. */
+    DAT_IA_ADDRESS_PTR local_ia_address_ptr;
+    /** The qualifier to which the peer connects. */
+    DAT_CONN_QUAL conn_qual;
+    /** The request, for dat_cr_accept, dat_cr_reject or dat_cr_handoff. */
+    DAT_CR_HANDLE cr_handle;
+    /** DAT_TRUE if private data was truncated. */
+    DAT_BOOLEAN truncate_flag;
+} DAT_CR_ARRIVAL_EVENT_DATA;
+
+/** Data of an event. event_number determines the valid member. */
+typedef union dat_event_data {
+    /** DAT_DTO_COMPLETION_EVENT, and DAT_IB_DTO_EVENT of the extensions. */
+    DAT_DTO_COMPLETION_EVENT_DATA dto_completion_event_data;
+    /** DAT_RMR_BIND_COMPLETION_EVENT. */
+    DAT_RMR_BIND_COMPLETION_EVENT_DATA rmr_completion_event_data;
+    /** DAT_CONNECTION_REQUEST_EVENT. */
+    DAT_CR_ARRIVAL_EVENT_DATA cr_arrival_event_data;
+    /** The connection events. */
+    DAT_CONNECTION_EVENT_DATA connect_event_data;
+    /** The asynchronous events. */
+    DAT_ASYNCH_ERROR_EVENT_DATA asynch_error_event_data;
+    /** DAT_SOFTWARE_EVENT. */
+    DAT_SOFTWARE_EVENT_DATA software_event_data;
+} DAT_EVENT_DATA;
+
+/** An event that dat_evd_wait or dat_evd_dequeue returns. */
+typedef struct dat_event {
+    /** The kind of event. */
+    DAT_EVENT_NUMBER event_number;
+    /** The event dispatcher. */
+    DAT_EVD_HANDLE evd_handle;
+    /** Its data. */
+    DAT_EVENT_DATA event_data;
+    /** Further data if event_number is DAT_EXTENSION_EVENT or above. */
+    DAT_UINT64 event_extension_data[8];
+} DAT_EVENT;
+
+/** Attributes of an endpoint. */
+typedef struct dat_ep_attr {
+    /** Kind of connection. */
+    DAT_SERVICE_TYPE service_type;
+    /** Longest message in bytes; 0 leaves it to the provider. */
+    DAT_SEG_LENGTH max_message_size;
+    /** Longest RDMA operation in bytes; 0 leaves it to the provider. */
+    DAT_SEG_LENGTH max_rdma_size;
+    /** Quality of service. */
+    DAT_QOS qos;
+    /** Configuration of the receive stream. */
+    DAT_COMPLETION_FLAGS recv_completion_flags;
+    /** Configuration of the request stream. */
+    DAT_COMPLETION_FLAGS request_completion_flags;
+    /** Outstanding receives. With a shared receive queue: the hard high watermark. */
+    DAT_COUNT max_recv_dtos;
+    /** Outstanding requests. */
+    DAT_COUNT max_request_dtos;
+    /** Segments of a receive. */
+    DAT_COUNT max_recv_iov;
+    /** Segments of a send. */
+    DAT_COUNT max_request_iov;
+    /** Outstanding RDMA reads as target. */
+    DAT_COUNT max_rdma_read_in;
+    /** Outstanding RDMA reads as originator. */
+    DAT_COUNT max_rdma_read_out;
+    /** Soft high watermark of receive buffers, with a shared receive queue. */
+    DAT_COUNT srq_soft_hw;
+    /** Segments of an RDMA read. */
+    DAT_COUNT max_rdma_read_iov;
+    /** Segments of an RDMA write. */
+    DAT_COUNT max_rdma_write_iov;
+    /** Elements of ep_transport_specific. */
+    DAT_COUNT ep_transport_specific_count;
+    /** Attributes of the transport. */
+    DAT_NAMED_ATTR *ep_transport_specific;
+    /** Elements of ep_provider_specific. */
+    DAT_COUNT ep_provider_specific_count;
+    /** Attributes of the provider. */
+    DAT_NAMED_ATTR *ep_provider_specific;
+} DAT_EP_ATTR;
+
+/** Parameters of an endpoint, see dat_ep_query and dat_ep_modify. */
+typedef struct dat_ep_param {
+    /** Its interface adapter. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its state. */
+    DAT_EP_STATE ep_state;
+    /** Communicator, for dat_ep_common_connect. */
+    DAT_COMM comm;
+    /** Local address. */
+    DAT_IA_ADDRESS_PTR local_ia_address_ptr;
+    /** Local port. */
+    DAT_PORT_QUAL local_port_qual;
+    /** Remote address. */
+    DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
+    /** Remote port. */
+    DAT_PORT_QUAL remote_port_qual;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** Event dispatcher of receive completions. */
+    DAT_EVD_HANDLE recv_evd_handle;
+    /** Event dispatcher of request completions. */
+    DAT_EVD_HANDLE request_evd_handle;
+    /** Event dispatcher of connection events. */
+    DAT_EVD_HANDLE connect_evd_handle;
+    /** Its shared receive queue, or DAT_HANDLE_NULL. */
+    DAT_SRQ_HANDLE srq_handle;
+    /** Its attributes. */
+    DAT_EP_ATTR ep_attr;
+} DAT_EP_PARAM;
+
+#define DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR UINT64_C(0x8)
+
+#define DAT_EP_FIELD_LOCAL_PORT_QUAL UINT64_C(0x10)
+
+#define DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR UINT64_C(0x20)
+
+#define DAT_EP_FIELD_REMOTE_PORT_QUAL UINT64_C(0x40)
+
+#define DAT_EP_FIELD_PZ_HANDLE UINT64_C(0x80)
+
+#define DAT_EP_FIELD_RECV_EVD_HANDLE UINT64_C(0x100)
+
+#define DAT_EP_FIELD_REQUEST_EVD_HANDLE UINT64_C(0x200)
+
+#define DAT_EP_FIELD_CONNECT_EVD_HANDLE UINT64_C(0x400)
+
+#define DAT_EP_FIELD_SRQ_HANDLE UINT64_C(0x800)
+
+#define DAT_EP_FIELD_COMM UINT64_C(0x4)
+
+/** Selects all fields of DAT_EP_PARAM. */
+#define DAT_EP_FIELD_ALL UINT64_C(0x7FFFFFFF)
 
 /**
  * Parameters of a common service point, see dat_csp_query. The pointers are valid until the service point is
@@ -1133,19 +1142,13 @@ typedef struct dat_csp_param {
 
 /** Selects fields of DAT_CSP_PARAM. */
 typedef enum dat_csp_param_mask {
-    /** Selects ia_handle. */
     DAT_CSP_FIELD_IA_HANDLE = 0x01,
-    /** Selects comm. */
     DAT_CSP_FIELD_COMM = 0x02,
     /** Selects address_ptr. */
     DAT_CSP_FIELD_IA_ADDRESS = 0x04,
-    /** Selects evd_handle. */
     DAT_CSP_FIELD_EVD_HANDLE = 0x08,
-    /** Selects all fields. */
     DAT_CSP_FIELD_ALL = 0x0F,
 } DAT_CSP_PARAM_MASK;
-
-/* ---- Interface adapters and providers ---- */
 
 /** Extensions of the interface. */
 typedef enum dat_extension {
@@ -1232,7 +1235,7 @@ typedef struct dat_ia_attr {
     DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;
     /** Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
-    /** True if regions may be zero-based, see DAT_VA_TYPE_ZB. */
+    /** DAT_TRUE if regions may be zero-based, see DAT_VA_TYPE_ZB. */
     DAT_BOOLEAN zb_supported;
     /** The supported extensions. */
     DAT_EXTENSION extension_supported;
@@ -1248,155 +1251,30 @@ typedef struct dat_ia_attr {
     DAT_NAMED_ATTR *vendor_attr;
 } DAT_IA_ATTR;
 
-/** Selects fields of DAT_IA_ATTR, a set of DAT_IA_FIELD_ bits. */
-typedef DAT_UINT64 DAT_IA_ATTR_MASK;
-
-/** Older name of DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE. */
-#define DAT_IA_FIELD_IA_MAX_MTU_SIZE DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE
-
-/** Selects adapter_name. */
-#define DAT_IA_FIELD_IA_ADAPTER_NAME UINT64_C(0x1)
-
-/** Selects vendor_name. */
-#define DAT_IA_FIELD_IA_VENDOR_NAME UINT64_C(0x2)
-
-/** Selects hardware_version_major. */
-#define DAT_IA_FIELD_IA_HARDWARE_MAJOR_VERSION UINT64_C(0x4)
-
-/** Selects hardware_version_minor. */
-#define DAT_IA_FIELD_IA_HARDWARE_MINOR_VERSION UINT64_C(0x8)
-
-/** Selects firmware_version_major. */
-#define DAT_IA_FIELD_IA_FIRMWARE_MAJOR_VERSION UINT64_C(0x10)
-
-/** Selects firmware_version_minor. */
-#define DAT_IA_FIELD_IA_FIRMWARE_MINOR_VERSION UINT64_C(0x20)
-
-/** Selects ia_address_ptr. */
-#define DAT_IA_FIELD_IA_ADDRESS_PTR UINT64_C(0x40)
-
-/** Selects max_eps. */
-#define DAT_IA_FIELD_IA_MAX_EPS UINT64_C(0x80)
-
-/** Selects max_dto_per_ep. */
-#define DAT_IA_FIELD_IA_MAX_DTO_PER_EP UINT64_C(0x100)
-
-/** Selects max_rdma_read_per_ep_in. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN UINT64_C(0x200)
-
-/** Selects max_rdma_read_per_ep_out. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT UINT64_C(0x400)
-
-/** Selects max_evds. */
-#define DAT_IA_FIELD_IA_MAX_EVDS UINT64_C(0x800)
-
-/** Selects max_evd_qlen. */
-#define DAT_IA_FIELD_IA_MAX_EVD_QLEN UINT64_C(0x1000)
-
-/** Selects max_iov_segments_per_dto. */
-#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_DTO UINT64_C(0x2000)
-
-/** Selects max_lmrs. */
-#define DAT_IA_FIELD_IA_MAX_LMRS UINT64_C(0x4000)
-
-/** Selects max_lmr_block_size. */
-#define DAT_IA_FIELD_IA_MAX_LMR_BLOCK_SIZE UINT64_C(0x8000)
-
-/** Selects max_lmr_virtual_address. */
-#define DAT_IA_FIELD_IA_MAX_LMR_VIRTUAL_ADDRESS UINT64_C(0x10000)
-
-/** Selects max_pzs. */
-#define DAT_IA_FIELD_IA_MAX_PZS UINT64_C(0x20000)
-
-/** Selects max_message_size. */
-#define DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE UINT64_C(0x40000)
-
-/** Selects max_rdma_size. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_SIZE UINT64_C(0x80000)
-
-/** Selects max_rmrs. */
-#define DAT_IA_FIELD_IA_MAX_RMRS UINT64_C(0x100000)
-
-/** Selects max_rmr_target_address. */
-#define DAT_IA_FIELD_IA_MAX_RMR_TARGET_ADDRESS UINT64_C(0x200000)
-
-/** Selects max_srqs. */
-#define DAT_IA_FIELD_IA_MAX_SRQS UINT64_C(0x400000)
-
-/** Selects max_ep_per_srq. */
-#define DAT_IA_FIELD_IA_MAX_EP_PER_SRQ UINT64_C(0x800000)
-
-/** Selects max_recv_per_srq. */
-#define DAT_IA_FIELD_IA_MAX_RECV_PER_SRQ UINT64_C(0x1000000)
-
-/** Selects max_iov_segments_per_rdma_read. */
-#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_READ UINT64_C(0x2000000)
-
-/** Selects max_iov_segments_per_rdma_write. */
-#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_WRITE UINT64_C(0x4000000)
-
-/** Selects max_rdma_read_in. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_IN UINT64_C(0x8000000)
-
-/** Selects max_rdma_read_out. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_OUT UINT64_C(0x10000000)
-
-/** Selects max_rdma_read_per_ep_in_guaranteed. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN_GUARANTEED UINT64_C(0x20000000)
-
-/** Selects max_rdma_read_per_ep_out_guaranteed. */
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT_GUARANTEED UINT64_C(0x40000000)
-
-/** Selects num_transport_attr. */
 #define DAT_IA_FIELD_IA_NUM_TRANSPORT_ATTR UINT64_C(0x400000000)
 
-/** Selects transport_attr. */
 #define DAT_IA_FIELD_IA_TRANSPORT_ATTR UINT64_C(0x800000000)
 
-/** Selects num_vendor_attr. */
 #define DAT_IA_FIELD_IA_NUM_VENDOR_ATTR UINT64_C(0x1000000000)
 
-/** Selects vendor_attr. */
 #define DAT_IA_FIELD_IA_VENDOR_ATTR UINT64_C(0x2000000000)
 
-/** Selects zb_supported. */
 #define DAT_IA_FIELD_IA_ZB_SUPPORTED UINT64_C(0x80000000)
 
-/** Selects extension_supported. */
 #define DAT_IA_FIELD_IA_EXTENSION UINT64_C(0x100000000)
 
 /** Another name of DAT_IA_FIELD_IA_EXTENSION. */
 #define DAT_IA_FIELD_IA_EXTENSIONS_SUPPORTED DAT_IA_FIELD_IA_EXTENSION
 
-/** Selects extension_version. */
 #define DAT_IA_FIELD_IA_EXTENSION_VERSION UINT64_C(0x200000000)
 
 /** Older name of DAT_IA_FIELD_ALL. */
 #define DAT_IA_ALL DAT_IA_FIELD_ALL
 
-/** Selects all fields of DAT_IA_ATTR. */
 #define DAT_IA_FIELD_ALL UINT64_C(0x3FFFFFFFFF)
-
-/** Selects no field of DAT_IA_ATTR. */
-#define DAT_IA_FIELD_NONE UINT64_C(0x0)
 
 /** Attributes of the provider that serves an interface adapter, see dat_ia_query. */
 typedef struct dat_provider_attr DAT_PROVIDER_ATTR;
-
-/** Selects fields of DAT_PROVIDER_ATTR, a set of DAT_PROVIDER_FIELD_ bits. */
-typedef DAT_UINT64 DAT_PROVIDER_ATTR_MASK;
-
-/** Identity of a provider in the registry: all four fields together. */
-typedef struct dat_provider_info {
-    /** Name of the interface adapter. */
-    char ia_name[DAT_NAME_MAX_LENGTH];
-    /** Version of the interface, major. */
-    DAT_UINT32 dapl_version_major;
-    /** Version of the interface, minor. */
-    DAT_UINT32 dapl_version_minor;
-    /** True if several threads may call the provider concurrently. */
-    DAT_BOOLEAN is_thread_safe;
-} DAT_PROVIDER_INFO;
 
 /* ---- Calls; NAME(3) is the manual page of a call ---- */
 

@@ -101,7 +101,6 @@ typedef enum dat_return_subtype {
     DAT_NO_SUBTYPE = 0,
     /** The operation was interrupted. */
     DAT_SUB_INTERRUPTED = 1,
-    /** Memory. */
     DAT_RESOURCE_MEMORY = 2,
     /** Resources of the device. */
     DAT_RESOURCE_DEVICE = 3,
@@ -115,27 +114,17 @@ typedef enum dat_return_subtype {
     DAT_RESOURCE_MEMORY_REGION = 7,
     /** Error handlers. */
     DAT_RESOURCE_ERROR_HANDLER = 8,
-    /** Credits. */
     DAT_RESOURCE_CREDITS = 9,
     /** Shared receive queues. */
     DAT_RESOURCE_SRQ = 10,
-    /** Interface adapter. */
     DAT_INVALID_HANDLE_IA = 11,
-    /** Endpoint. */
     DAT_INVALID_HANDLE_EP = 12,
-    /** Local memory region. */
     DAT_INVALID_HANDLE_LMR = 13,
-    /** Remote memory region. */
     DAT_INVALID_HANDLE_RMR = 14,
-    /** Protection zone. */
     DAT_INVALID_HANDLE_PZ = 15,
-    /** Public service point. */
     DAT_INVALID_HANDLE_PSP = 16,
-    /** Reserved service point. */
     DAT_INVALID_HANDLE_RSP = 17,
-    /** Connection request. */
     DAT_INVALID_HANDLE_CR = 18,
-    /** Notification object. */
     DAT_INVALID_HANDLE_CNO = 19,
     /** Event dispatcher for connection requests. */
     DAT_INVALID_HANDLE_EVD_CR = 20,
@@ -147,51 +136,28 @@ typedef enum dat_return_subtype {
     DAT_INVALID_HANDLE_EVD_CONN = 23,
     /** Event dispatcher for asynchronous events. */
     DAT_INVALID_HANDLE_EVD_ASYNC = 24,
-    /** Shared receive queue. */
     DAT_INVALID_HANDLE_SRQ = 25,
-    /** Common service point. */
     DAT_INVALID_HANDLE_CSP = 26,
-    /** The first argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE1 = 27,
-    /** The second argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE2 = 28,
-    /** The third argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE3 = 29,
-    /** The fourth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE4 = 30,
-    /** The fifth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE5 = 31,
-    /** The sixth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE6 = 32,
-    /** The seventh argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE7 = 33,
-    /** The eighth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE8 = 34,
-    /** The ninth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE9 = 35,
-    /** The tenth argument, a handle of no fixed kind. */
     DAT_INVALID_HANDLE10 = 36,
-    /** The first argument. */
     DAT_INVALID_ARG1 = 37,
-    /** The second argument. */
     DAT_INVALID_ARG2 = 38,
-    /** The third argument. */
     DAT_INVALID_ARG3 = 39,
-    /** The fourth argument. */
     DAT_INVALID_ARG4 = 40,
-    /** The fifth argument. */
     DAT_INVALID_ARG5 = 41,
-    /** The sixth argument. */
     DAT_INVALID_ARG6 = 42,
-    /** The seventh argument. */
     DAT_INVALID_ARG7 = 43,
-    /** The eighth argument. */
     DAT_INVALID_ARG8 = 44,
-    /** The ninth argument. */
     DAT_INVALID_ARG9 = 45,
-    /** The tenth argument. */
     DAT_INVALID_ARG10 = 46,
-    /** Endpoint unconnected. */
     DAT_INVALID_STATE_EP_UNCONNECTED = 47,
     /** Endpoint is connecting. */
     DAT_INVALID_STATE_EP_ACTCONNPENDING = 48,
@@ -199,9 +165,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_PASSCONNPENDING = 49,
     /** Endpoint was made by the provider for a request not yet answered. */
     DAT_INVALID_STATE_EP_TENTCONNPENDING = 50,
-    /** Endpoint connected. */
     DAT_INVALID_STATE_EP_CONNECTED = 51,
-    /** Endpoint disconnected. */
     DAT_INVALID_STATE_EP_DISCONNECTED = 52,
     /** Endpoint reserved by a service point. */
     DAT_INVALID_STATE_EP_RESERVED = 53,
@@ -215,9 +179,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_NOTREADY = 57,
     /** Receive watermark of the endpoint. */
     DAT_INVALID_STATE_EP_RECV_WATERMARK = 58,
-    /** Protection zone of the endpoint. */
     DAT_INVALID_STATE_EP_PZ = 59,
-    /** Request event dispatcher of the endpoint. */
     DAT_INVALID_STATE_EP_EVD_REQUEST = 60,
     /** Receive event dispatcher of the endpoint. */
     DAT_INVALID_STATE_EP_EVD_RECV = 61,
@@ -231,19 +193,13 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_UNCONFPASSIVE = 65,
     /** Endpoint tentative and unconfigured. */
     DAT_INVALID_STATE_EP_UNCONFTENTATIVE = 66,
-    /** Notification object in use. */
     DAT_INVALID_STATE_CNO_IN_USE = 67,
     /** Notification object is being destroyed. */
     DAT_INVALID_STATE_CNO_DEAD = 68,
-    /** Event dispatcher open. */
     DAT_INVALID_STATE_EVD_OPEN = 69,
-    /** Event dispatcher enabled. */
     DAT_INVALID_STATE_EVD_ENABLED = 70,
-    /** Event dispatcher disabled. */
     DAT_INVALID_STATE_EVD_DISABLED = 71,
-    /** Event dispatcher waitable. */
     DAT_INVALID_STATE_EVD_WAITABLE = 72,
-    /** Event dispatcher unwaitable. */
     DAT_INVALID_STATE_EVD_UNWAITABLE = 73,
     /** Event dispatcher has a stream that feeds it. */
     DAT_INVALID_STATE_EVD_IN_USE = 74,
@@ -261,15 +217,11 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_IA_IN_USE = 80,
     /** A remote memory region is bound to the region. */
     DAT_INVALID_STATE_LMR_IN_USE = 81,
-    /** Local memory region is free. */
     DAT_INVALID_STATE_LMR_FREE = 82,
     /** Protection zone has objects left. */
     DAT_INVALID_STATE_PZ_IN_USE = 83,
-    /** Protection zone is free. */
     DAT_INVALID_STATE_PZ_FREE = 84,
-    /** Shared receive queue operational. */
     DAT_INVALID_STATE_SRQ_OPERATIONAL = 85,
-    /** Shared receive queue in error. */
     DAT_INVALID_STATE_SRQ_ERROR = 86,
     /** Shared receive queue has endpoints. */
     DAT_INVALID_STATE_SRQ_IN_USE = 87,

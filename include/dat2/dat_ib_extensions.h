@@ -39,52 +39,36 @@ extern "C" {
 /** Unreliable datagrams. */
 #define DAT_IB_ATTR_UD "DAT_IB_UD"
 
-/** Collective operation: set clock. */
 #define DAT_IB_COLL_SET_CLOCK "DAT_COLL_SET_CLOCK"
 
-/** Collective operation: read clock. */
 #define DAT_IB_COLL_READ_CLOCK "DAT_COLL_READ_CLOCK"
 
-/** Collective operation: broadcast. */
 #define DAT_IB_COLL_BROADCAST "DAT_COLL_BROADCAST"
 
-/** Collective operation: barrier. */
 #define DAT_IB_COLL_BARRIER "DAT_COLL_BARRIER"
 
-/** Collective operation: scatter. */
 #define DAT_IB_COLL_SCATTER "DAT_COLL_SCATTER"
 
-/** Collective operation: scatterv. */
 #define DAT_IB_COLL_SCATTERV "DAT_COLL_SCATTERV"
 
-/** Collective operation: gather. */
 #define DAT_IB_COLL_GATHER "DAT_COLL_GATHER"
 
-/** Collective operation: gatherv. */
 #define DAT_IB_COLL_GATHERV "DAT_COLL_GATHERV"
 
-/** Collective operation: allgather. */
 #define DAT_IB_COLL_ALLGATHER "DAT_COLL_ALLGATHER"
 
-/** Collective operation: allgatherv. */
 #define DAT_IB_COLL_ALLGATHERV "DAT_COLL_ALLGATHERV"
 
-/** Collective operation: alltoall. */
 #define DAT_IB_COLL_ALLTOALL "DAT_COLL_ALLTOALL"
 
-/** Collective operation: alltoallv. */
 #define DAT_IB_COLL_ALLTOALLV "DAT_COLL_ALLTOALLV"
 
-/** Collective operation: reduce. */
 #define DAT_IB_COLL_REDUCE "DAT_COLL_REDUCE"
 
-/** Collective operation: allreduce. */
 #define DAT_IB_COLL_ALLREDUCE "DAT_COLL_ALLREDUCE"
 
-/** Collective operation: reduce scatter. */
 #define DAT_IB_COLL_REDUCE_SCATTER "DAT_COLL_REDUCE_SCATTER"
 
-/** Collective operation: scan. */
 #define DAT_IB_COLL_SCAN "DAT_COLL_SCAN"
 
 /* ---- Extended operations and their events ---- */
@@ -110,69 +94,37 @@ typedef enum dat_ib_event_number {
  * return DAT_NOT_IMPLEMENTED.
  */
 typedef enum dat_ib_op {
-    /** See dat_ib_post_fetch_and_add. */
     DAT_IB_FETCH_AND_ADD_OP = 0,
-    /** See dat_ib_post_cmp_and_swap. */
     DAT_IB_CMP_AND_SWAP_OP = 1,
-    /** See dat_ib_post_rdma_write_immed. */
     DAT_IB_RDMA_WRITE_IMMED_OP = 2,
-    /** See dat_ib_post_send_ud. */
     DAT_IB_UD_SEND_OP = 3,
-    /** See dat_ib_query_counters. */
     DAT_IB_QUERY_COUNTERS_OP = 4,
-    /** See dat_ib_print_counters. */
     DAT_IB_PRINT_COUNTERS_OP = 5,
-    /** See dat_ib_collective_create_member. */
     DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
-    /** See dat_ib_collective_free_member. */
     DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
-    /** See dat_ib_collective_create_group. */
     DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
-    /** See dat_ib_collective_free_group. */
     DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
-    /** See dat_ib_collective_set_clock. */
     DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
-    /** See dat_ib_collective_read_clock. */
     DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
-    /** See dat_ib_collective_scatter. */
     DAT_IB_COLLECTIVE_SCATTER_OP = 12,
-    /** See dat_ib_collective_scatterv. */
     DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
-    /** See dat_ib_collective_gather. */
     DAT_IB_COLLECTIVE_GATHER_OP = 14,
-    /** See dat_ib_collective_gatherv. */
     DAT_IB_COLLECTIVE_GATHERV_OP = 15,
-    /** See dat_ib_collective_allgather. */
     DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
-    /** See dat_ib_collective_allgatherv. */
     DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
-    /** See dat_ib_collective_alltoall. */
     DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
-    /** See dat_ib_collective_alltoallv. */
     DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
-    /** See dat_ib_collective_reduce. */
     DAT_IB_COLLECTIVE_REDUCE_OP = 20,
-    /** See dat_ib_collective_allreduce. */
     DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
-    /** See dat_ib_collective_reduce_scatter. */
     DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
-    /** See dat_ib_collective_scan. */
     DAT_IB_COLLECTIVE_SCAN_OP = 23,
-    /** See dat_ib_collective_broadcast. */
     DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
-    /** See dat_ib_collective_barrier. */
     DAT_IB_COLLECTIVE_BARRIER_OP = 25,
-    /** See dat_ib_start_counter. */
     DAT_IB_START_COUNTERS_OP = 26,
-    /** See dat_ib_stop_counter. */
     DAT_IB_STOP_COUNTERS_OP = 27,
-    /** See dat_ib_ud_cm_free. */
     DAT_IB_UD_CM_FREE_OP = 28,
-    /** See dat_ib_ud_ah_free. */
     DAT_IB_UD_AH_FREE_OP = 29,
-    /** See dat_ib_open_query. */
     DAT_IB_OPEN_QUERY_OP = 0x01000,
-    /** See dat_ib_close_query. */
     DAT_IB_CLOSE_QUERY_OP = 0x02000,
 } DAT_IB_OP;
 
@@ -202,39 +154,22 @@ typedef enum dat_ib_ext_type {
     DAT_IB_UD_CONNECT_REJECT = 10,
     /** A failed request for an address. */
     DAT_IB_UD_CONNECT_ERROR = 11,
-    /** Collective operation: create. */
     DAT_IB_COLLECTIVE_CREATE_STATUS = 12,
-    /** Collective operation: create, its result. */
     DAT_IB_COLLECTIVE_CREATE_DATA = 13,
-    /** Collective operation: clock set. */
     DAT_IB_COLLECTIVE_CLOCK_SET_STATUS = 14,
-    /** Collective operation: scatter. */
     DAT_IB_COLLECTIVE_SCATTER_STATUS = 15,
-    /** Collective operation: scatterv. */
     DAT_IB_COLLECTIVE_SCATTERV_STATUS = 16,
-    /** Collective operation: gather. */
     DAT_IB_COLLECTIVE_GATHER_STATUS = 17,
-    /** Collective operation: gatherv. */
     DAT_IB_COLLECTIVE_GATHERV_STATUS = 18,
-    /** Collective operation: allgather. */
     DAT_IB_COLLECTIVE_ALLGATHER_STATUS = 19,
-    /** Collective operation: allgatherv. */
     DAT_IB_COLLECTIVE_ALLGATHERV_STATUS = 20,
-    /** Collective operation: alltoall. */
     DAT_IB_COLLECTIVE_ALLTOALL_STATUS = 21,
-    /** Collective operation: alltoallv. */
     DAT_IB_COLLECTIVE_ALLTOALLV_STATUS = 22,
-    /** Collective operation: reduce. */
     DAT_IB_COLLECTIVE_REDUCE_STATUS = 23,
-    /** Collective operation: allreduce. */
     DAT_IB_COLLECTIVE_ALLREDUCE_STATUS = 24,
-    /** Collective operation: reduce scatter. */
     DAT_IB_COLLECTIVE_REDUCE_SCATTER_STATUS = 25,
-    /** Collective operation: scan. */
     DAT_IB_COLLECTIVE_SCAN_STATUS = 26,
-    /** Collective operation: broadcast. */
     DAT_IB_COLLECTIVE_BROADCAST_STATUS = 27,
-    /** Collective operation: barrier. */
     DAT_IB_COLLECTIVE_BARRIER_STATUS = 28,
 } DAT_IB_EXT_TYPE;
 
@@ -338,175 +273,90 @@ typedef struct dat_ib_collective_event_data {
 
 /** Counters of an interface adapter. */
 typedef enum dat_ia_counters {
-    /** Counter of pz create. */
     DCNT_IA_PZ_CREATE = 0,
-    /** Counter of pz free. */
     DCNT_IA_PZ_FREE = 1,
-    /** Counter of lmr create. */
     DCNT_IA_LMR_CREATE = 2,
-    /** Counter of lmr free. */
     DCNT_IA_LMR_FREE = 3,
-    /** Counter of rmr create. */
     DCNT_IA_RMR_CREATE = 4,
-    /** Counter of rmr free. */
     DCNT_IA_RMR_FREE = 5,
-    /** Counter of psp create. */
     DCNT_IA_PSP_CREATE = 6,
-    /** Counter of psp create any. */
     DCNT_IA_PSP_CREATE_ANY = 7,
-    /** Counter of psp free. */
     DCNT_IA_PSP_FREE = 8,
-    /** Counter of rsp create. */
     DCNT_IA_RSP_CREATE = 9,
-    /** Counter of rsp free. */
     DCNT_IA_RSP_FREE = 10,
-    /** Counter of evd create. */
     DCNT_IA_EVD_CREATE = 11,
-    /** Counter of evd free. */
     DCNT_IA_EVD_FREE = 12,
-    /** Counter of ep create. */
     DCNT_IA_EP_CREATE = 13,
-    /** Counter of ep free. */
     DCNT_IA_EP_FREE = 14,
-    /** Counter of srq create. */
     DCNT_IA_SRQ_CREATE = 15,
-    /** Counter of srq free. */
     DCNT_IA_SRQ_FREE = 16,
-    /** Counter of sp cr. */
     DCNT_IA_SP_CR = 17,
-    /** Counter of sp cr accepted. */
     DCNT_IA_SP_CR_ACCEPTED = 18,
-    /** Counter of sp cr rejected. */
     DCNT_IA_SP_CR_REJECTED = 19,
-    /** Counter of mem alloc. */
     DCNT_IA_MEM_ALLOC = 20,
-    /** Counter of mem alloc data. */
     DCNT_IA_MEM_ALLOC_DATA = 21,
-    /** Counter of mem free. */
     DCNT_IA_MEM_FREE = 22,
-    /** Counter of async error. */
     DCNT_IA_ASYNC_ERROR = 23,
-    /** Counter of async qp error. */
     DCNT_IA_ASYNC_QP_ERROR = 24,
-    /** Counter of async cq error. */
     DCNT_IA_ASYNC_CQ_ERROR = 25,
-    /** Counter of cm listen. */
     DCNT_IA_CM_LISTEN = 26,
-    /** Counter of cm req tx. */
     DCNT_IA_CM_REQ_TX = 27,
-    /** Counter of cm req rx. */
     DCNT_IA_CM_REQ_RX = 28,
-    /** Counter of cm rep tx. */
     DCNT_IA_CM_REP_TX = 29,
-    /** Counter of cm rep rx. */
     DCNT_IA_CM_REP_RX = 30,
-    /** Counter of cm rtu tx. */
     DCNT_IA_CM_RTU_TX = 31,
-    /** Counter of cm rtu rx. */
     DCNT_IA_CM_RTU_RX = 32,
-    /** Counter of cm user rej tx. */
     DCNT_IA_CM_USER_REJ_TX = 33,
-    /** Counter of cm user rej rx. */
     DCNT_IA_CM_USER_REJ_RX = 34,
-    /** Counter of cm active est. */
     DCNT_IA_CM_ACTIVE_EST = 35,
-    /** Counter of cm passive est. */
     DCNT_IA_CM_PASSIVE_EST = 36,
-    /** Counter of cm ah req tx. */
     DCNT_IA_CM_AH_REQ_TX = 37,
-    /** Counter of cm ah req rx. */
     DCNT_IA_CM_AH_REQ_RX = 38,
-    /** Counter of cm ah resolved. */
     DCNT_IA_CM_AH_RESOLVED = 39,
-    /** Counter of cm dreq tx. */
     DCNT_IA_CM_DREQ_TX = 40,
-    /** Counter of cm dreq rx. */
     DCNT_IA_CM_DREQ_RX = 41,
-    /** Counter of cm drep tx. */
     DCNT_IA_CM_DREP_TX = 42,
-    /** Counter of cm drep rx. */
     DCNT_IA_CM_DREP_RX = 43,
-    /** Counter of cm mra tx. */
     DCNT_IA_CM_MRA_TX = 44,
-    /** Counter of cm mra rx. */
     DCNT_IA_CM_MRA_RX = 45,
-    /** Counter of cm req fullq poll. */
     DCNT_IA_CM_REQ_FULLQ_POLL = 46,
-    /** Counter of cm err. */
     DCNT_IA_CM_ERR = 47,
-    /** Counter of cm err req fullq. */
     DCNT_IA_CM_ERR_REQ_FULLQ = 48,
-    /** Counter of cm err req dup. */
     DCNT_IA_CM_ERR_REQ_DUP = 49,
-    /** Counter of cm err req retry. */
     DCNT_IA_CM_ERR_REQ_RETRY = 50,
-    /** Counter of cm err rep dup. */
     DCNT_IA_CM_ERR_REP_DUP = 51,
-    /** Counter of cm err rep retry. */
     DCNT_IA_CM_ERR_REP_RETRY = 52,
-    /** Counter of cm err rtu dup. */
     DCNT_IA_CM_ERR_RTU_DUP = 53,
-    /** Counter of cm err rtu retry. */
     DCNT_IA_CM_ERR_RTU_RETRY = 54,
-    /** Counter of cm err refused. */
     DCNT_IA_CM_ERR_REFUSED = 55,
-    /** Counter of cm err reset. */
     DCNT_IA_CM_ERR_RESET = 56,
-    /** Counter of cm err timeout. */
     DCNT_IA_CM_ERR_TIMEOUT = 57,
-    /** Counter of cm err rej tx. */
     DCNT_IA_CM_ERR_REJ_TX = 58,
-    /** Counter of cm err rej rx. */
     DCNT_IA_CM_ERR_REJ_RX = 59,
-    /** Counter of cm err dreq dup. */
     DCNT_IA_CM_ERR_DREQ_DUP = 60,
-    /** Counter of cm err dreq retry. */
     DCNT_IA_CM_ERR_DREQ_RETRY = 61,
-    /** Counter of cm err drep dup. */
     DCNT_IA_CM_ERR_DREP_DUP = 62,
-    /** Counter of cm err drep retry. */
     DCNT_IA_CM_ERR_DREP_RETRY = 63,
-    /** Counter of cm err mra dup. */
     DCNT_IA_CM_ERR_MRA_DUP = 64,
-    /** Counter of cm err mra retry. */
     DCNT_IA_CM_ERR_MRA_RETRY = 65,
-    /** Counter of cm err unexpected. */
     DCNT_IA_CM_ERR_UNEXPECTED = 66,
-    /** Counter of lnk err rcv. */
     DCNT_IA_LNK_ERR_RCV = 67,
-    /** Counter of lnk err rcv rem phys. */
     DCNT_IA_LNK_ERR_RCV_REM_PHYS = 68,
-    /** Counter of lnk err rcv constraint. */
     DCNT_IA_LNK_ERR_RCV_CONSTRAINT = 69,
-    /** Counter of lnk err xmt discards. */
     DCNT_IA_LNK_ERR_XMT_DISCARDS = 70,
-    /** Counter of lnk err xmt contraint. */
     DCNT_IA_LNK_ERR_XMT_CONTRAINT = 71,
-    /** Counter of lnk err integrity. */
     DCNT_IA_LNK_ERR_INTEGRITY = 72,
-    /** Counter of lnk err exc buf overrun. */
     DCNT_IA_LNK_ERR_EXC_BUF_OVERRUN = 73,
-    /** Counter of lnk warn rcv sw relay. */
     DCNT_IA_LNK_WARN_RCV_SW_RELAY = 74,
-    /** Counter of lnk warn xmt wait. */
     DCNT_IA_LNK_WARN_XMT_WAIT = 75,
-    /** Counter of diag err rq rae. */
     DCNT_IA_DIAG_ERR_RQ_RAE = 76,
-    /** Counter of diag err rq oos. */
     DCNT_IA_DIAG_ERR_RQ_OOS = 77,
-    /** Counter of diag err rq rire. */
     DCNT_IA_DIAG_ERR_RQ_RIRE = 78,
-    /** Counter of diag err rq udsdprd. */
     DCNT_IA_DIAG_ERR_RQ_UDSDPRD = 79,
-    /** Counter of diag err sq rae. */
     DCNT_IA_DIAG_ERR_SQ_RAE = 80,
-    /** Counter of diag err sq oos. */
     DCNT_IA_DIAG_ERR_SQ_OOS = 81,
-    /** Counter of diag err sq rire. */
     DCNT_IA_DIAG_ERR_SQ_RIRE = 82,
-    /** Counter of diag err sq rree. */
     DCNT_IA_DIAG_ERR_SQ_RREE = 83,
-    /** Counter of diag err sq tree. */
     DCNT_IA_DIAG_ERR_SQ_TREE = 84,
     /** All of them. */
     DCNT_IA_ALL_COUNTERS = 85,
@@ -514,53 +364,29 @@ typedef enum dat_ia_counters {
 
 /** Counters of an endpoint. */
 typedef enum dat_ep_counters {
-    /** Counter of connect. */
     DCNT_EP_CONNECT = 0,
-    /** Counter of disconnect. */
     DCNT_EP_DISCONNECT = 1,
-    /** Counter of post send. */
     DCNT_EP_POST_SEND = 2,
-    /** Counter of post send data. */
     DCNT_EP_POST_SEND_DATA = 3,
-    /** Counter of post send ud. */
     DCNT_EP_POST_SEND_UD = 4,
-    /** Counter of post send ud data. */
     DCNT_EP_POST_SEND_UD_DATA = 5,
-    /** Counter of post recv. */
     DCNT_EP_POST_RECV = 6,
-    /** Counter of post recv data. */
     DCNT_EP_POST_RECV_DATA = 7,
-    /** Counter of post write. */
     DCNT_EP_POST_WRITE = 8,
-    /** Counter of post write data. */
     DCNT_EP_POST_WRITE_DATA = 9,
-    /** Counter of post write imm. */
     DCNT_EP_POST_WRITE_IMM = 10,
-    /** Counter of post write imm data. */
     DCNT_EP_POST_WRITE_IMM_DATA = 11,
-    /** Counter of post read. */
     DCNT_EP_POST_READ = 12,
-    /** Counter of post read data. */
     DCNT_EP_POST_READ_DATA = 13,
-    /** Counter of post cmp swap. */
     DCNT_EP_POST_CMP_SWAP = 14,
-    /** Counter of post fetch add. */
     DCNT_EP_POST_FETCH_ADD = 15,
-    /** Counter of recv. */
     DCNT_EP_RECV = 16,
-    /** Counter of recv data. */
     DCNT_EP_RECV_DATA = 17,
-    /** Counter of recv ud. */
     DCNT_EP_RECV_UD = 18,
-    /** Counter of recv ud data. */
     DCNT_EP_RECV_UD_DATA = 19,
-    /** Counter of recv imm. */
     DCNT_EP_RECV_IMM = 20,
-    /** Counter of recv imm data. */
     DCNT_EP_RECV_IMM_DATA = 21,
-    /** Counter of recv rdma imm. */
     DCNT_EP_RECV_RDMA_IMM = 22,
-    /** Counter of recv rdma imm data. */
     DCNT_EP_RECV_RDMA_IMM_DATA = 23,
     /** All of them. */
     DCNT_EP_ALL_COUNTERS = 24,
@@ -568,25 +394,15 @@ typedef enum dat_ep_counters {
 
 /** Counters of an event dispatcher. */
 typedef enum dat_evd_counters {
-    /** Counter of wait. */
     DCNT_EVD_WAIT = 0,
-    /** Counter of wait blocked. */
     DCNT_EVD_WAIT_BLOCKED = 1,
-    /** Counter of wait notify. */
     DCNT_EVD_WAIT_NOTIFY = 2,
-    /** Counter of dequeue. */
     DCNT_EVD_DEQUEUE = 3,
-    /** Counter of dequeue found. */
     DCNT_EVD_DEQUEUE_FOUND = 4,
-    /** Counter of dequeue not found. */
     DCNT_EVD_DEQUEUE_NOT_FOUND = 5,
-    /** Counter of dequeue poll. */
     DCNT_EVD_DEQUEUE_POLL = 6,
-    /** Counter of dequeue poll found. */
     DCNT_EVD_DEQUEUE_POLL_FOUND = 7,
-    /** Counter of conn callback. */
     DCNT_EVD_CONN_CALLBACK = 8,
-    /** Counter of dto callback. */
     DCNT_EVD_DTO_CALLBACK = 9,
     /** All of them. */
     DCNT_EVD_ALL_COUNTERS = 10,
@@ -594,11 +410,11 @@ typedef enum dat_evd_counters {
 
 /** Groups of counters of an interface adapter. */
 typedef enum dat_ia_counter_type {
-    /** Those of connections. */
+    /** Counters of connections. */
     DCNT_IA_CM = 0,
-    /** Those of the link. */
+    /** Counters of the link. */
     DCNT_IA_LNK = 1,
-    /** Those of the device. */
+    /** Counters of the device. */
     DCNT_IA_DIAG = 2,
 } DAT_IA_COUNTER_TYPE;
 

@@ -1,9 +1,9 @@
-//! Reader of a version's list of calls.
+//! Reader of a version's list of calls, and the names that its library exports.
 
 use std::path::Path;
 
 use crate::interface::Interface;
-use crate::{Result, read};
+use crate::{Derived, Result, read};
 
 pub struct Call {
     pub name: String,
@@ -37,6 +37,19 @@ pub fn all(root: &Path, interface: &Interface) -> Result<Vec<Call>> {
         calls.push(call);
     }
     if calls.is_empty() { Err(format!("{}: no calls", path.display())) } else { Ok(calls) }
+}
+
+/// Returns the names that the registry library exports, sorted, one per line. A second file has the names that only
+/// this project's library of the version exports, if any.
+pub fn symbols(interface: &Interface, calls: &[Call]) -> Vec<Derived> {
+    let mut functions: Vec<&Call> = calls.iter().filter(|call| call.how != "slot").collect();
+    functions.sort_by_key(|call| &call.name);
+    let file = |(further, full): (bool, &str)| {
+        let exported = functions.iter().filter(|call| call.further == further);
+        let text = exported.map(|call| format!("{}\n", call.name)).collect();
+        Derived { path: format!("tests-c/abi/symbols{}{full}.txt", interface.suffix), text }
+    };
+    [(false, ""), (true, "_full")].into_iter().filter(|(further, _)| interface.extended || !further).map(file).collect()
 }
 
 /// Returns the text of NAME in the manual page of a call.

@@ -2,8 +2,8 @@
 //!
 //! | derived | from | module |
 //! |---|---|---|
-//! | C headers, such as include/dat | modules, list of calls, macros, the NAME of manual pages | `headers` |
-//! | tests-c/abi/symbols.txt, the exported names of the registry library | calls | `lists` |
+//! | C headers, such as include/dat | modules, list of calls, texts in macros/, NAME of manual pages | `headers` |
+//! | tests-c/abi/symbols.txt, the exported names of the registry library | list of calls | `calls` |
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
 //! | a table of docs/dev/architecture.md | types and constants of transports | `transports` |
 //!
@@ -15,8 +15,6 @@
 mod calls;
 mod headers;
 mod interface;
-mod lists;
-mod macros;
 mod tools;
 mod transports;
 
@@ -67,7 +65,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     for interface in INTERFACES {
         let calls = calls::all(&root, interface)?;
         derived.extend(headers::all(&root, interface, &calls)?);
-        derived.extend(lists::symbols(interface, &calls));
+        derived.extend(calls::symbols(interface, &calls));
     }
     derived.extend(tools::all()?);
     derived.push(transports::page(&root)?);

@@ -3,79 +3,119 @@
 //! A return code has 32 bits: class (31 and 30), type (29 to 16), subtype (15 to 0).
 
 use crate::dat_platform_specific::DAT_UINT32;
+use crate::names::c_enum;
 
 /// Return code of every function: class, type and subtype, combined by bitwise or. 0 is success.
 pub type DAT_RETURN = DAT_UINT32;
 
-c_consts! {
-    DAT_RETURN;
-    DAT_CLASS_ERROR = 0x80000000, "Class of a return code: error.";
-    DAT_CLASS_WARNING = 0x40000000, "Class of a return code: warning.";
-    DAT_CLASS_SUCCESS = 0x00000000, "Class of a return code: success.";
-    DAT_TYPE_MASK = 0x3FFF0000, "The bits of the type in a return code.";
-    DAT_SUBTYPE_MASK = 0x0000FFFF, "The bits of the subtype in a return code.";
-}
+/// Class of a return code: error.
+pub const DAT_CLASS_ERROR: DAT_RETURN = 0x80000000;
+/// Class of a return code: warning.
+pub const DAT_CLASS_WARNING: DAT_RETURN = 0x40000000;
+/// Class of a return code: success.
+pub const DAT_CLASS_SUCCESS: DAT_RETURN = 0x00000000;
+/// The bits of the type in a return code.
+pub const DAT_TYPE_MASK: DAT_RETURN = 0x3FFF0000;
+/// The bits of the subtype in a return code.
+pub const DAT_SUBTYPE_MASK: DAT_RETURN = 0x0000FFFF;
 
-c_enum_with_names! {
-    /// Type of a return code, bits 16 to 29: the kind of result.
-    dat_return_type as DAT_RETURN_TYPE;
-    DAT_SUCCESS = 0x00000000, "The call succeeded.";
-    DAT_ABORT = 0x00010000, "The object was destroyed during the call.";
-    DAT_CONN_QUAL_IN_USE = 0x00020000, "Another service point listens on the connection qualifier.";
-    DAT_INSUFFICIENT_RESOURCES = 0x00030000, "A resource ran out; the subtype names it.";
-    DAT_INTERNAL_ERROR = 0x00040000, "The implementation failed.";
-    DAT_INVALID_HANDLE = 0x00050000, "A handle is NULL, stale, or of the wrong kind; the subtype identifies it.";
-    DAT_INVALID_PARAMETER = 0x00060000, "An argument is invalid; the subtype identifies it.";
-    DAT_INVALID_STATE = 0x00070000,
-        "The state of the object does not allow the call; the subtype identifies the state.";
-    DAT_LENGTH_ERROR = 0x00080000, "The lengths of the local and the remote memory are incompatible.";
-    DAT_MODEL_NOT_SUPPORTED = 0x00090000, "The provider does not support the request.";
-    DAT_PROVIDER_NOT_FOUND = 0x000A0000,
-        "No provider of that name, version and thread safety is registered or could be loaded.";
-    DAT_PRIVILEGES_VIOLATION = 0x000B0000, "A memory region lacks a privilege.";
-    DAT_PROTECTION_VIOLATION = 0x000C0000, "Objects belong to different protection zones.";
-    DAT_QUEUE_EMPTY = 0x000D0000, "No event is queued.";
-    DAT_QUEUE_FULL = 0x000E0000, "The queue of the event dispatcher is full.";
-    DAT_TIMEOUT_EXPIRED = 0x000F0000, "The timeout expired.";
-    DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000, "A provider with this identity is already registered.";
-    DAT_PROVIDER_IN_USE = 0x00110000, "An adapter of the provider is open.";
-    DAT_INVALID_ADDRESS = 0x00120000, "The remote address cannot be used.";
-    DAT_INTERRUPTED_CALL = 0x00130000, "A signal interrupted the call.";
-    DAT_CONN_QUAL_UNAVAILABLE = 0x00140000, "No connection qualifier is free.";
+/// Type of a return code, bits 16 to 29: the kind of result.
+pub type DAT_RETURN_TYPE = c_enum;
+
+named! {
+    DAT_RETURN_TYPE;
+    /// The call succeeded.
+    pub const DAT_SUCCESS: DAT_RETURN_TYPE = 0x00000000;
+    /// The object was destroyed during the call.
+    pub const DAT_ABORT: DAT_RETURN_TYPE = 0x00010000;
+    /// Another service point listens on the connection qualifier.
+    pub const DAT_CONN_QUAL_IN_USE: DAT_RETURN_TYPE = 0x00020000;
+    /// A resource ran out; the subtype names it.
+    pub const DAT_INSUFFICIENT_RESOURCES: DAT_RETURN_TYPE = 0x00030000;
+    /// The implementation failed.
+    pub const DAT_INTERNAL_ERROR: DAT_RETURN_TYPE = 0x00040000;
+    /// A handle is NULL, stale, or of the wrong kind; the subtype identifies it.
+    pub const DAT_INVALID_HANDLE: DAT_RETURN_TYPE = 0x00050000;
+    /// An argument is invalid; the subtype identifies it.
+    pub const DAT_INVALID_PARAMETER: DAT_RETURN_TYPE = 0x00060000;
+    /// The state of the object does not allow the call; the subtype identifies the state.
+    pub const DAT_INVALID_STATE: DAT_RETURN_TYPE = 0x00070000;
+    /// The lengths of the local and the remote memory are incompatible.
+    pub const DAT_LENGTH_ERROR: DAT_RETURN_TYPE = 0x00080000;
+    /// The provider does not support the request.
+    pub const DAT_MODEL_NOT_SUPPORTED: DAT_RETURN_TYPE = 0x00090000;
+    /// No provider of that name, version and thread safety is registered or could be loaded.
+    pub const DAT_PROVIDER_NOT_FOUND: DAT_RETURN_TYPE = 0x000A0000;
+    /// A memory region lacks a privilege.
+    pub const DAT_PRIVILEGES_VIOLATION: DAT_RETURN_TYPE = 0x000B0000;
+    /// Objects belong to different protection zones.
+    pub const DAT_PROTECTION_VIOLATION: DAT_RETURN_TYPE = 0x000C0000;
+    /// No event is queued.
+    pub const DAT_QUEUE_EMPTY: DAT_RETURN_TYPE = 0x000D0000;
+    /// The queue of the event dispatcher is full.
+    pub const DAT_QUEUE_FULL: DAT_RETURN_TYPE = 0x000E0000;
+    /// The timeout expired.
+    pub const DAT_TIMEOUT_EXPIRED: DAT_RETURN_TYPE = 0x000F0000;
+    /// A provider with this identity is already registered.
+    pub const DAT_PROVIDER_ALREADY_REGISTERED: DAT_RETURN_TYPE = 0x00100000;
+    /// An adapter of the provider is open.
+    pub const DAT_PROVIDER_IN_USE: DAT_RETURN_TYPE = 0x00110000;
+    /// The remote address cannot be used.
+    pub const DAT_INVALID_ADDRESS: DAT_RETURN_TYPE = 0x00120000;
+    /// A signal interrupted the call.
+    pub const DAT_INTERRUPTED_CALL: DAT_RETURN_TYPE = 0x00130000;
+    /// No connection qualifier is free.
+    pub const DAT_CONN_QUAL_UNAVAILABLE: DAT_RETURN_TYPE = 0x00140000;
 }
 
 /// Older name of DAT_PROVIDER_NOT_FOUND.
 pub const DAT_NAME_NOT_FOUND: DAT_RETURN_TYPE = DAT_PROVIDER_NOT_FOUND;
 
-c_enum_with_names! {
-    /// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource.
-    dat_return_subtype as DAT_RETURN_SUBTYPE;
-    DAT_NO_SUBTYPE = 0, "No further information.";
-    DAT_SUB_INTERRUPTED = 1, "The operation was interrupted.";
-    DAT_RESOURCE_MEMORY = 2, "Memory.";
-    DAT_RESOURCE_DEVICE = 3, "Resources of the device.";
-    DAT_RESOURCE_TEP = 4, "Transport endpoints.";
-    DAT_RESOURCE_TEVD = 5, "Transport event queues.";
-    DAT_RESOURCE_PROTECTION_DOMAIN = 6, "Protection domains.";
-    DAT_RESOURCE_MEMORY_REGION = 7, "Memory regions, or memory that may be registered.";
-    DAT_RESOURCE_ERROR_HANDLER = 8, "Error handlers.";
-    DAT_RESOURCE_CREDITS = 9, "Credits.";
-    DAT_RESOURCE_SRQ = 10, "Shared receive queues.";
-    DAT_INVALID_HANDLE_IA = 11, "Interface adapter.";
-    DAT_INVALID_HANDLE_EP = 12, "Endpoint.";
-    DAT_INVALID_HANDLE_LMR = 13, "Local memory region.";
-    DAT_INVALID_HANDLE_RMR = 14, "Remote memory region.";
-    DAT_INVALID_HANDLE_PZ = 15, "Protection zone.";
-    DAT_INVALID_HANDLE_PSP = 16, "Public service point.";
-    DAT_INVALID_HANDLE_RSP = 17, "Reserved service point.";
-    DAT_INVALID_HANDLE_CR = 18, "Connection request.";
-    DAT_INVALID_HANDLE_CNO = 19, "Notification object.";
-    DAT_INVALID_HANDLE_EVD_CR = 20, "Event dispatcher for connection requests.";
-    DAT_INVALID_HANDLE_EVD_REQUEST = 21, "Event dispatcher for request completions.";
-    DAT_INVALID_HANDLE_EVD_RECV = 22, "Event dispatcher for receive completions.";
-    DAT_INVALID_HANDLE_EVD_CONN = 23, "Event dispatcher for connection events.";
-    DAT_INVALID_HANDLE_EVD_ASYNC = 24, "Event dispatcher for asynchronous events.";
-    DAT_INVALID_HANDLE_SRQ = 25, "Shared receive queue.";
+/// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource.
+pub type DAT_RETURN_SUBTYPE = c_enum;
+
+named! {
+    DAT_RETURN_SUBTYPE;
+    /// No further information.
+    pub const DAT_NO_SUBTYPE: DAT_RETURN_SUBTYPE = 0;
+    /// The operation was interrupted.
+    pub const DAT_SUB_INTERRUPTED: DAT_RETURN_SUBTYPE = 1;
+    pub const DAT_RESOURCE_MEMORY: DAT_RETURN_SUBTYPE = 2;
+    /// Resources of the device.
+    pub const DAT_RESOURCE_DEVICE: DAT_RETURN_SUBTYPE = 3;
+    /// Transport endpoints.
+    pub const DAT_RESOURCE_TEP: DAT_RETURN_SUBTYPE = 4;
+    /// Transport event queues.
+    pub const DAT_RESOURCE_TEVD: DAT_RETURN_SUBTYPE = 5;
+    /// Protection domains.
+    pub const DAT_RESOURCE_PROTECTION_DOMAIN: DAT_RETURN_SUBTYPE = 6;
+    /// Memory regions, or memory that may be registered.
+    pub const DAT_RESOURCE_MEMORY_REGION: DAT_RETURN_SUBTYPE = 7;
+    /// Error handlers.
+    pub const DAT_RESOURCE_ERROR_HANDLER: DAT_RETURN_SUBTYPE = 8;
+    pub const DAT_RESOURCE_CREDITS: DAT_RETURN_SUBTYPE = 9;
+    /// Shared receive queues.
+    pub const DAT_RESOURCE_SRQ: DAT_RETURN_SUBTYPE = 10;
+    pub const DAT_INVALID_HANDLE_IA: DAT_RETURN_SUBTYPE = 11;
+    pub const DAT_INVALID_HANDLE_EP: DAT_RETURN_SUBTYPE = 12;
+    pub const DAT_INVALID_HANDLE_LMR: DAT_RETURN_SUBTYPE = 13;
+    pub const DAT_INVALID_HANDLE_RMR: DAT_RETURN_SUBTYPE = 14;
+    pub const DAT_INVALID_HANDLE_PZ: DAT_RETURN_SUBTYPE = 15;
+    pub const DAT_INVALID_HANDLE_PSP: DAT_RETURN_SUBTYPE = 16;
+    pub const DAT_INVALID_HANDLE_RSP: DAT_RETURN_SUBTYPE = 17;
+    pub const DAT_INVALID_HANDLE_CR: DAT_RETURN_SUBTYPE = 18;
+    pub const DAT_INVALID_HANDLE_CNO: DAT_RETURN_SUBTYPE = 19;
+    /// Event dispatcher for connection requests.
+    pub const DAT_INVALID_HANDLE_EVD_CR: DAT_RETURN_SUBTYPE = 20;
+    /// Event dispatcher for request completions.
+    pub const DAT_INVALID_HANDLE_EVD_REQUEST: DAT_RETURN_SUBTYPE = 21;
+    /// Event dispatcher for receive completions.
+    pub const DAT_INVALID_HANDLE_EVD_RECV: DAT_RETURN_SUBTYPE = 22;
+    /// Event dispatcher for connection events.
+    pub const DAT_INVALID_HANDLE_EVD_CONN: DAT_RETURN_SUBTYPE = 23;
+    /// Event dispatcher for asynchronous events.
+    pub const DAT_INVALID_HANDLE_EVD_ASYNC: DAT_RETURN_SUBTYPE = 24;
+    pub const DAT_INVALID_HANDLE_SRQ: DAT_RETURN_SUBTYPE = 25;
 }
 
 /// Returns the class bit of a warning: not 0 for a warning.

@@ -16,3 +16,43 @@ pub type DAT_IA_OPENV_FUNC = Option<
         thread_safety: DAT_BOOLEAN,
     ) -> DAT_RETURN,
 >;
+
+/// Callback of `for_each_call!`: defines the types of the slots and the provider table.
+#[macro_export]
+macro_rules! provider_table {
+    ($(
+        $(#[$mark:ident])? extern $abi:literal fn $name:ident $arguments:tt
+            => $how:ident $(($($with:tt)*))? $(, $field:ident: $slot:ident)?;
+    )*) => {
+        $($(
+            #[doc = concat!("Slot of ", stringify!($name), ".")]
+            pub type $slot = Option<unsafe extern $abi fn $arguments -> DAT_RETURN>;
+        )?)*
+
+        /// The types of the slots, with the names of the calls.
+        pub mod slot_types {
+            $($(
+                #[doc = concat!("Slot of ", stringify!($name), ".")]
+                pub type $name = super::$slot;
+            )?)*
+        }
+
+        /// Table of the functions of a provider. The order is part of the binary interface. For a slot that is NULL, the library
+        /// returns DAT_NOT_IMPLEMENTED.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct dat_provider {
+            /// Name of the adapter that it serves.
+            pub device_name: *const core::ffi::c_char,
+            /// For the provider's own use.
+            pub extension: DAT_PVOID,
+            $($(
+                #[doc = concat!("Slot of ", stringify!($name), ".")]
+                pub $field: $slot,
+            )?)*
+        }
+
+        /// Table of the functions of a provider.
+        pub type DAT_PROVIDER = dat_provider;
+    };
+}

@@ -1,20 +1,20 @@
 //! The types, constants and calls that all versions of uDAPL on Linux share.
 //!
-//! Each version has a crate of its own, which re-exports this one and adds what differs: structure layouts, constants,
-//! call signatures and the provider table. All crates have one module per header, with the same names.
-//! [`place!`](crate::place) marks positions for the items of a version, [`c_members!`](crate::c_members) extends an
-//! enumeration, and macros such as [`provider_attr_of!`](crate::provider_attr_of) define the shared fields of a
-//! structure.
+//! Each version has a crate of its own, which re-exports this one and adds what differs: structures, constants, the list
+//! of calls and the provider table. All crates have the modules of the same names, one for each header; dat.h has several
+//! in this crate. Types have the names that C programs use. An enumeration is an integer type with constants, see
+//! [`c_enum`](names::c_enum).
 //!
-//! `cargo run -p dat-derived` generates the C headers from these crates, including the comments. `macros/` contains C
-//! macros that Rust cannot express. Only the functions on return codes have a body.
+//! `cargo run -p dat-derived` generates the C headers from these crates, including the comments. A constant without a
+//! comment is explained by its type. `macros/` contains C macros that Rust cannot express.
 
 #![no_std]
 // C programs use these names.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
+#![allow(missing_docs, reason = "the type of a constant explains the constants whose names suffice")]
 
 #[macro_use]
-pub mod abi;
+pub mod names;
 pub mod dat;
 pub mod dat_error;
 pub mod dat_platform_specific;

@@ -4,20 +4,19 @@ use core::ffi::c_char;
 
 use crate::dat::*;
 use crate::dat_platform_specific::*;
-
-pub mod provider;
-pub use provider::*;
+use crate::names::c_enum;
 
 /// Consumer notification object.
 pub type DAT_CNO_HANDLE = DAT_HANDLE;
 
-c_enum! {
-    /// Kind of memory of a local memory region.
-    dat_mem_type as DAT_MEM_TYPE;
-    DAT_MEM_TYPE_VIRTUAL = 0, "Memory of the process, see for_va.";
-    DAT_MEM_TYPE_LMR = 1, "Memory of an existing region, see for_lmr_handle.";
-    DAT_MEM_TYPE_SHARED_VIRTUAL = 2, "Memory shared between processes, see for_shared_memory.";
-}
+/// Kind of memory of a local memory region.
+pub type DAT_MEM_TYPE = c_enum;
+/// Memory of the process, see for_va.
+pub const DAT_MEM_TYPE_VIRTUAL: DAT_MEM_TYPE = 0;
+/// Memory of an existing region, see for_lmr_handle.
+pub const DAT_MEM_TYPE_LMR: DAT_MEM_TYPE = 1;
+/// Memory shared between processes, see for_shared_memory.
+pub const DAT_MEM_TYPE_SHARED_VIRTUAL: DAT_MEM_TYPE = 2;
 
 /// Bytes in the name of shared memory, see DAT_LMR_COOKIE.
 pub const DAT_LMR_COOKIE_SIZE: usize = 40;
@@ -25,44 +24,60 @@ pub const DAT_LMR_COOKIE_SIZE: usize = 40;
 /// Name of shared memory: points to DAT_LMR_COOKIE_SIZE significant bytes (not a string).
 pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 
-c_struct! {
-    /// Shared memory to be registered.
-    struct dat_shared_memory as DAT_SHARED_MEMORY;
-    virtual_address: DAT_PVOID, "Its address in this process.";
-    shared_memory_id: DAT_LMR_COOKIE, "Its name, the same in every process.";
+/// Shared memory to be registered.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DAT_SHARED_MEMORY {
+    /// Its address in this process.
+    pub virtual_address: DAT_PVOID,
+    /// Its name, the same in every process.
+    pub shared_memory_id: DAT_LMR_COOKIE,
 }
 
-c_struct! {
-    /// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE determines the valid member.
-    union dat_region_description as DAT_REGION_DESCRIPTION;
-    for_va: DAT_PVOID, "Address of memory of the process.";
-    for_lmr_handle: DAT_LMR_HANDLE, "An existing region.";
-    for_shared_memory: DAT_SHARED_MEMORY, "Shared memory.";
+/// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE determines the valid member.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub union DAT_REGION_DESCRIPTION {
+    /// Address of memory of the process.
+    pub for_va: DAT_PVOID,
+    /// An existing region.
+    pub for_lmr_handle: DAT_LMR_HANDLE,
+    /// Shared memory.
+    pub for_shared_memory: DAT_SHARED_MEMORY,
 }
 
-place!(lmr_param);
+/// State of an event dispatcher: one value of each of three bands (notification, waiting,
+/// configuration), combined by bitwise or.
+pub type DAT_EVD_STATE = c_enum;
+/// Events trigger the notification object.
+pub const DAT_EVD_STATE_ENABLED: DAT_EVD_STATE = 0x01;
+/// Events do not trigger the notification object.
+pub const DAT_EVD_STATE_DISABLED: DAT_EVD_STATE = 0x02;
+/// dat_evd_wait is allowed.
+pub const DAT_EVD_STATE_WAITABLE: DAT_EVD_STATE = 0x04;
+/// dat_evd_wait fails.
+pub const DAT_EVD_STATE_UNWAITABLE: DAT_EVD_STATE = 0x08;
+/// Fed by a stream that can suppress notification.
+pub const DAT_EVD_STATE_CONFIG_NOTIFY: DAT_EVD_STATE = 0x10;
+/// Fed by a receive stream that waits for solicited messages.
+pub const DAT_EVD_STATE_CONFIG_SOLICITED: DAT_EVD_STATE = 0x20;
+/// Fed by streams that notify by threshold.
+pub const DAT_EVD_STATE_CONFIG_THRESHOLD: DAT_EVD_STATE = 0x30;
 
-c_enum! {
-    /// State of an event dispatcher: one value of each of three bands (notification, waiting,
-    /// configuration), combined by bitwise or.
-    dat_evd_state as DAT_EVD_STATE;
-    DAT_EVD_STATE_ENABLED = 0x01, "Events trigger the notification object.";
-    DAT_EVD_STATE_DISABLED = 0x02, "Events do not trigger the notification object.";
-    DAT_EVD_STATE_WAITABLE = 0x04, "dat_evd_wait is allowed.";
-    DAT_EVD_STATE_UNWAITABLE = 0x08, "dat_evd_wait fails.";
-    DAT_EVD_STATE_CONFIG_NOTIFY = 0x10, "Fed by a stream that can suppress notification.";
-    DAT_EVD_STATE_CONFIG_SOLICITED = 0x20, "Fed by a receive stream that waits for solicited messages.";
-    DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30, "Fed by streams that notify by threshold.";
-}
-
-c_struct! {
-    /// Parameters of an event dispatcher, see dat_evd_query.
-    struct dat_evd_param;
-    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
-    evd_qlen: DAT_COUNT, "Maximum number of events.";
-    evd_state: DAT_EVD_STATE, "Its state.";
-    cno_handle: DAT_CNO_HANDLE, "Its notification object, or DAT_HANDLE_NULL.";
-    evd_flags: DAT_EVD_FLAGS, "The kinds of events that it accepts.";
+/// Parameters of an event dispatcher, see dat_evd_query.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct dat_evd_param {
+    /// Its interface adapter.
+    pub ia_handle: DAT_IA_HANDLE,
+    /// Maximum number of events.
+    pub evd_qlen: DAT_COUNT,
+    /// Its state.
+    pub evd_state: DAT_EVD_STATE,
+    /// Its notification object, or DAT_HANDLE_NULL.
+    pub cno_handle: DAT_CNO_HANDLE,
+    /// The kinds of events that it accepts.
+    pub evd_flags: DAT_EVD_FLAGS,
 }
 
 /// Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous event
@@ -75,21 +90,59 @@ pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_m
 /// Function that a consumer notification object calls when it is triggered.
 pub type DAT_AGENT_FUNC = Option<unsafe extern "C" fn(instance_data: DAT_PVOID, evd_handle: DAT_EVD_HANDLE)>;
 
-c_struct! {
-    /// Function of the program, and its data, that a notification object calls, see dat_cno_create.
-    struct dat_os_wait_proxy_agent as DAT_OS_WAIT_PROXY_AGENT;
-    instance_data: DAT_PVOID, "First argument of the function.";
-    proxy_agent_func: DAT_AGENT_FUNC, "The function.";
+/// Function of the program, and its data, that a notification object calls, see dat_cno_create.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DAT_OS_WAIT_PROXY_AGENT {
+    /// First argument of the function.
+    pub instance_data: DAT_PVOID,
+    /// The function.
+    pub proxy_agent_func: DAT_AGENT_FUNC,
 }
 
 /// No agent.
 pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT =
-    dat_os_wait_proxy_agent { instance_data: core::ptr::null_mut(), proxy_agent_func: None };
+    DAT_OS_WAIT_PROXY_AGENT { instance_data: core::ptr::null_mut(), proxy_agent_func: None };
 
-place!(cno_param);
+/// Selects fields of DAT_CNO_PARAM.
+pub type DAT_CNO_PARAM_MASK = c_enum;
+pub const DAT_CNO_FIELD_IA_HANDLE: DAT_CNO_PARAM_MASK = 0x01;
 
-c_enum! {
-    /// Selects fields of DAT_CNO_PARAM.
-    dat_cno_param_mask as DAT_CNO_PARAM_MASK;
-    DAT_CNO_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
-}
+/// Kind of protection of a zone.
+///
+/// The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
+pub type DAT_PZ_SUPPORT = c_enum;
+/// A zone serves one endpoint.
+pub const DAT_PZ_UNIQUE: DAT_PZ_SUPPORT = 0;
+/// A zone serves any number of endpoints.
+pub const DAT_PZ_SHAREABLE: DAT_PZ_SUPPORT = 1;
+
+pub const DAT_PROVIDER_FIELD_PROVIDER_NAME: DAT_PROVIDER_ATTR_MASK = 0x1;
+pub const DAT_PROVIDER_FIELD_PROVIDER_VERSION_MAJOR: DAT_PROVIDER_ATTR_MASK = 0x2;
+pub const DAT_PROVIDER_FIELD_PROVIDER_VERSION_MINOR: DAT_PROVIDER_ATTR_MASK = 0x4;
+pub const DAT_PROVIDER_FIELD_DAPL_VERSION_MAJOR: DAT_PROVIDER_ATTR_MASK = 0x8;
+pub const DAT_PROVIDER_FIELD_DAPL_VERSION_MINOR: DAT_PROVIDER_ATTR_MASK = 0x10;
+/// Selects lmr_mem_types_supported.
+pub const DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x20;
+/// Selects iov_ownership_on_return.
+pub const DAT_PROVIDER_FIELD_IOV_OWNERSHIP: DAT_PROVIDER_ATTR_MASK = 0x40;
+pub const DAT_PROVIDER_FIELD_DAT_QOS_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x80;
+pub const DAT_PROVIDER_FIELD_COMPLETION_FLAGS_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x100;
+pub const DAT_PROVIDER_FIELD_IS_THREAD_SAFE: DAT_PROVIDER_ATTR_MASK = 0x200;
+pub const DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE: DAT_PROVIDER_ATTR_MASK = 0x400;
+pub const DAT_PROVIDER_FIELD_SUPPORTS_MULTIPATH: DAT_PROVIDER_ATTR_MASK = 0x800;
+pub const DAT_PROVIDER_FIELD_EP_CREATOR: DAT_PROVIDER_ATTR_MASK = 0x1000;
+pub const DAT_PROVIDER_FIELD_PZ_SUPPORT: DAT_PROVIDER_ATTR_MASK = 0x2000;
+pub const DAT_PROVIDER_FIELD_OPTIMAL_BUFFER_ALIGNMENT: DAT_PROVIDER_ATTR_MASK = 0x4000;
+pub const DAT_PROVIDER_FIELD_EVD_STREAM_MERGING_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x8000;
+pub const DAT_PROVIDER_FIELD_SRQ_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x10000;
+pub const DAT_PROVIDER_FIELD_SRQ_WATERMARKS_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x20000;
+pub const DAT_PROVIDER_FIELD_SRQ_EP_PZ_DIFFERENCE_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x40000;
+pub const DAT_PROVIDER_FIELD_SRQ_INFO_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x80000;
+pub const DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x100000;
+pub const DAT_PROVIDER_FIELD_LMR_SYNC_REQ: DAT_PROVIDER_ATTR_MASK = 0x200000;
+pub const DAT_PROVIDER_FIELD_DTO_ASYNC_RETURN_GUARANTEED: DAT_PROVIDER_ATTR_MASK = 0x400000;
+pub const DAT_PROVIDER_FIELD_RDMA_WRITE_FOR_RDMA_READ_REQ: DAT_PROVIDER_ATTR_MASK = 0x800000;
+
+/// Selects no field of DAT_PROVIDER_ATTR.
+pub const DAT_PROVIDER_FIELD_NONE: DAT_PROVIDER_ATTR_MASK = 0x0;

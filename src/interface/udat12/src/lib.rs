@@ -6,10 +6,10 @@
 #![no_std]
 // C programs use these names.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
+#![allow(missing_docs, reason = "the type of a constant explains the constants whose names suffice")]
 
-#[doc(hidden)]
 #[macro_use]
-pub extern crate dat_udat as common;
+extern crate dat_udat;
 #[macro_use]
 mod calls;
 pub mod dat;

@@ -1,47 +1,117 @@
 //! User-level interface
 
+use core::ffi::c_char;
+
 use crate::dat::*;
+use crate::dat_platform_specific::*;
 
-pub mod provider;
 pub use dat_udat::udat::*;
-pub use provider::*;
 
-c_members! {
-    DAT_MEM_TYPE;
-    DAT_MEM_TYPE_SO_VIRTUAL = 3,
-        "Strongly ordered memory of the process. Only the Solaris headers have this value; it is"
-        "here for their programs, because the value is free. Providers may return"
-        "DAT_INVALID_PARAMETER.";
+/// Strongly ordered memory of the process. Only the Solaris headers have this value; it is
+/// here for their programs, because the value is free. Providers may return
+/// DAT_INVALID_PARAMETER.
+pub const DAT_MEM_TYPE_SO_VIRTUAL: DAT_MEM_TYPE = 3;
+
+/// Parameters of a local memory region, see dat_lmr_query.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct dat_lmr_param {
+    /// Its interface adapter.
+    pub ia_handle: DAT_IA_HANDLE,
+    /// Kind of memory.
+    pub mem_type: DAT_MEM_TYPE,
+    /// The memory.
+    pub region_desc: DAT_REGION_DESCRIPTION,
+    /// Bytes requested.
+    pub length: DAT_VLEN,
+    /// Its protection zone.
+    pub pz_handle: DAT_PZ_HANDLE,
+    /// Its privileges.
+    pub mem_priv: DAT_MEM_PRIV_FLAGS,
+    /// Identifies it in segments of local memory.
+    pub lmr_context: DAT_LMR_CONTEXT,
+    /// Identifies it to the remote side.
+    pub rmr_context: DAT_RMR_CONTEXT,
+    /// Bytes registered, at least as many as requested.
+    pub registered_size: DAT_VLEN,
+    /// First address registered.
+    pub registered_address: DAT_VADDR,
 }
 
-place!(lmr_param);
-
-c_struct! {
-    /// Parameters of a local memory region, see dat_lmr_query.
-    struct dat_lmr_param;
-    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
-    mem_type: DAT_MEM_TYPE, "Kind of memory.";
-    region_desc: DAT_REGION_DESCRIPTION, "The memory.";
-    length: DAT_VLEN, "Bytes requested.";
-    pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-    mem_priv: DAT_MEM_PRIV_FLAGS, "Its privileges.";
-    lmr_context: DAT_LMR_CONTEXT, "Identifies it in segments of local memory.";
-    rmr_context: DAT_RMR_CONTEXT, "Identifies it to the remote side.";
-    registered_size: DAT_VLEN, "Bytes registered, at least as many as requested.";
-    registered_address: DAT_VADDR, "First address registered.";
+/// Parameters of a notification object, see dat_cno_query.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DAT_CNO_PARAM {
+    /// Its interface adapter.
+    pub ia_handle: DAT_IA_HANDLE,
+    /// Its agent.
+    pub agent: DAT_OS_WAIT_PROXY_AGENT,
 }
 
-place!(cno_param);
+pub const DAT_CNO_FIELD_AGENT: DAT_CNO_PARAM_MASK = 0x02;
+pub const DAT_CNO_FIELD_ALL: DAT_CNO_PARAM_MASK = 0x03;
 
-c_struct! {
-    /// Parameters of a notification object, see dat_cno_query.
-    struct dat_cno_param as DAT_CNO_PARAM;
-    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
-    agent: DAT_OS_WAIT_PROXY_AGENT, "Its agent.";
+/// Attributes of the provider that serves an interface adapter, see dat_ia_query.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct dat_provider_attr {
+    /// Name of the provider.
+    pub provider_name: [c_char; DAT_NAME_MAX_LENGTH],
+    /// Version of the provider, major.
+    pub provider_version_major: DAT_UINT32,
+    /// Version of the provider, minor.
+    pub provider_version_minor: DAT_UINT32,
+    /// Version of the interface, major.
+    pub dapl_version_major: DAT_UINT32,
+    /// Version of the interface, minor.
+    pub dapl_version_minor: DAT_UINT32,
+    /// Kinds of memory, as a set of bits.
+    pub lmr_mem_types_supported: DAT_MEM_TYPE,
+    /// Owner of an array of segments after a post.
+    pub iov_ownership_on_return: DAT_IOV_OWNERSHIP,
+    /// Qualities of service, as a set of bits.
+    pub dat_qos_supported: DAT_QOS,
+    /// Completion flags, as a set of bits.
+    pub completion_flags_supported: DAT_COMPLETION_FLAGS,
+    /// DAT_TRUE if several threads may call the provider concurrently.
+    pub is_thread_safe: DAT_BOOLEAN,
+    /// Maximum bytes of private data in one direction.
+    pub max_private_data_size: DAT_COUNT,
+    /// DAT_TRUE if DAT_CONNECT_MULTIPATH_FLAG is supported.
+    pub supports_multipath: DAT_BOOLEAN,
+    /// Cases in which the provider creates endpoints at public service points.
+    pub ep_creator: DAT_EP_CREATOR_FOR_PSP,
+    /// Kind of protection.
+    pub pz_support: DAT_PZ_SUPPORT,
+    /// Best alignment of buffers in bytes.
+    pub optimal_buffer_alignment: DAT_UINT32,
+    /// Streams that may share an event dispatcher, in the order software, connection request,
+    /// data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
+    /// structure can be copied and be a variable in C++.
+    pub evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
+    /// DAT_TRUE if shared receive queues are supported.
+    pub srq_supported: DAT_BOOLEAN,
+    /// Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high.
+    pub srq_watermarks_supported: DAT_COUNT,
+    /// DAT_TRUE if the zones of an endpoint and of its shared receive queue may differ.
+    pub srq_ep_pz_difference_supported: DAT_BOOLEAN,
+    /// Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding.
+    pub srq_info_supported: DAT_COUNT,
+    /// Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span.
+    pub ep_recv_info_supported: DAT_COUNT,
+    /// DAT_TRUE if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed.
+    pub lmr_sync_req: DAT_BOOLEAN,
+    /// DAT_TRUE if a completion reports memory errors, never the return code of a
+    /// post.
+    pub dto_async_return_guaranteed: DAT_BOOLEAN,
+    /// DAT_TRUE if the destination of an RDMA read needs the remote write privilege.
+    pub rdma_write_for_rdma_read_req: DAT_BOOLEAN,
+    /// Elements of provider_specific_attr.
+    pub num_provider_specific_attr: DAT_COUNT,
+    /// Attributes of the provider.
+    pub provider_specific_attr: *mut DAT_NAMED_ATTR,
 }
 
-c_members! {
-    DAT_CNO_PARAM_MASK;
-    DAT_CNO_FIELD_AGENT = 0x02, "Selects agent.";
-    DAT_CNO_FIELD_ALL = 0x03, "Selects all fields.";
-}
+pub const DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR: DAT_PROVIDER_ATTR_MASK = 0x1000000;
+pub const DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR: DAT_PROVIDER_ATTR_MASK = 0x2000000;
+pub const DAT_PROVIDER_FIELD_ALL: DAT_PROVIDER_ATTR_MASK = 0x3FFFFFF;

@@ -4,8 +4,6 @@ use crate::dat_platform_specific::DAT_UINT32;
 
 pub use dat_udat::udat_config::*;
 
-place!(version);
-
 /// Major version of the interface for which a program is compiled.
 pub const DAT_VERSION_MAJOR: DAT_UINT32 = 1;
 

@@ -1,14 +1,19 @@
 //! Interface between the registry and provider libraries
 
+use dat_udat::names::c_enum;
+
 pub use dat_udat::dat_registry::*;
 
-c_enum! {
-    /// Relationship of two interface adapters: the ability to take over each other's connections, see
-    /// dat_registry_providers_related.
-    dat_ha_relationship as DAT_HA_RELATIONSHIP;
-    DAT_HA_FALSE = 0, "Neither adapter can take over connections of the other.";
-    DAT_HA_TRUE = 1, "The adapters can take over each other's connections.";
-    DAT_HA_UNKNOWN = 2, "Unknown.";
-    DAT_HA_CONFLICTING = 3, "The providers disagree.";
-    DAT_HA_EXTENSION_BASE = 4, "First value that extensions define.";
-}
+/// Relationship of two interface adapters: the ability to take over each other's connections, see
+/// dat_registry_providers_related.
+pub type DAT_HA_RELATIONSHIP = c_enum;
+/// Neither adapter can take over connections of the other.
+pub const DAT_HA_FALSE: DAT_HA_RELATIONSHIP = 0;
+/// The adapters can take over each other's connections.
+pub const DAT_HA_TRUE: DAT_HA_RELATIONSHIP = 1;
+/// Unknown.
+pub const DAT_HA_UNKNOWN: DAT_HA_RELATIONSHIP = 2;
+/// The providers disagree.
+pub const DAT_HA_CONFLICTING: DAT_HA_RELATIONSHIP = 3;
+/// First value that extensions define.
+pub const DAT_HA_EXTENSION_BASE: DAT_HA_RELATIONSHIP = 4;

@@ -37,25 +37,36 @@ pub struct ibv_ah {
     marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-c_struct! {
-    /// Value of an extended event.
-    union dat_ib_extension_value;
-    immed: DAT_IB_IMMED_DATA, "The immediate data of a write.";
+/// Value of an extended event.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub union dat_ib_extension_value {
+    /// The immediate data of a write.
+    pub immed: DAT_IB_IMMED_DATA,
 }
 
-c_struct! {
-    /// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA itself.
-    union dat_ib_extension_more;
-    remote_ah: DAT_IB_ADDR_HANDLE, "Address of an unreliable datagram.";
-    coll: DAT_IB_COLLECTIVE_EVENT_DATA, "Result of a collective operation.";
+/// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA itself.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub union dat_ib_extension_more {
+    /// Address of an unreliable datagram.
+    pub remote_ah: DAT_IB_ADDR_HANDLE,
+    /// Result of a collective operation.
+    pub coll: DAT_IB_COLLECTIVE_EVENT_DATA,
 }
 
-c_struct! {
-    /// Contents of event_extension_data of DAT_EVENT if event_number is one of DAT_IB_EVENT_NUMBER.
-    struct dat_ib_extension_event_data as DAT_IB_EXTENSION_EVENT_DATA;
-    r#type: DAT_IB_EXT_TYPE, "The kind of operation.";
-    status: DAT_IB_STATUS, "Its status.";
-    val: dat_ib_extension_value, "Its value.";
-    more: dat_ib_extension_more, "Further data.";
-    context: DAT_CONTEXT, "Word of the program.";
+/// Contents of event_extension_data of DAT_EVENT if event_number is one of DAT_IB_EVENT_NUMBER.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct DAT_IB_EXTENSION_EVENT_DATA {
+    /// The kind of operation.
+    pub r#type: DAT_IB_EXT_TYPE,
+    /// Its status.
+    pub status: DAT_IB_STATUS,
+    /// Its value.
+    pub val: dat_ib_extension_value,
+    /// Further data.
+    pub more: dat_ib_extension_more,
+    /// Word of the program.
+    pub context: DAT_CONTEXT,
 }

@@ -1,59 +1,156 @@
 //! User-level interface
 
+use core::ffi::c_char;
+
+use dat_udat::names::c_enum;
+
 use crate::dat::*;
 use crate::dat_platform_specific::*;
 
-pub mod provider;
 pub use dat_udat::udat::*;
-pub use provider::*;
 
-place!(lmr_param);
-
-c_struct! {
-    /// Parameters of a local memory region, see dat_lmr_query.
-    struct dat_lmr_param;
-    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
-    mem_type: DAT_MEM_TYPE, "Kind of memory.";
-    region_desc: DAT_REGION_DESCRIPTION, "The memory.";
-    length: DAT_VLEN, "Bytes requested.";
-    pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-    mem_priv: DAT_MEM_PRIV_FLAGS, "Its privileges.";
-    va_type: DAT_VA_TYPE, "Base of the addresses in it.";
-    lmr_context: DAT_LMR_CONTEXT, "Identifies it in segments of local memory.";
-    rmr_context: DAT_RMR_CONTEXT, "Identifies it to the remote side.";
-    registered_size: DAT_VLEN, "Bytes registered, at least as many as requested.";
-    registered_address: DAT_VADDR, "First address registered.";
+/// Parameters of a local memory region, see dat_lmr_query.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct dat_lmr_param {
+    /// Its interface adapter.
+    pub ia_handle: DAT_IA_HANDLE,
+    /// Kind of memory.
+    pub mem_type: DAT_MEM_TYPE,
+    /// The memory.
+    pub region_desc: DAT_REGION_DESCRIPTION,
+    /// Bytes requested.
+    pub length: DAT_VLEN,
+    /// Its protection zone.
+    pub pz_handle: DAT_PZ_HANDLE,
+    /// Its privileges.
+    pub mem_priv: DAT_MEM_PRIV_FLAGS,
+    /// Base of the addresses in it.
+    pub va_type: DAT_VA_TYPE,
+    /// Identifies it in segments of local memory.
+    pub lmr_context: DAT_LMR_CONTEXT,
+    /// Identifies it to the remote side.
+    pub rmr_context: DAT_RMR_CONTEXT,
+    /// Bytes registered, at least as many as requested.
+    pub registered_size: DAT_VLEN,
+    /// First address registered.
+    pub registered_address: DAT_VADDR,
 }
 
-place!(cno_param);
+/// Receiver of the triggers of a notification object, in addition to waiting threads.
+pub type DAT_PROXY_TYPE = c_enum;
+/// None.
+pub const DAT_PROXY_TYPE_NONE: DAT_PROXY_TYPE = 0;
+/// A function of the program.
+pub const DAT_PROXY_TYPE_AGENT: DAT_PROXY_TYPE = 1;
+/// A file descriptor, see dat_cno_fd_create.
+pub const DAT_PROXY_TYPE_FD: DAT_PROXY_TYPE = 2;
 
-c_enum! {
-    /// Receiver of the triggers of a notification object, in addition to waiting threads.
-    dat_proxy_type as DAT_PROXY_TYPE;
-    DAT_PROXY_TYPE_NONE = 0, "None.";
-    DAT_PROXY_TYPE_AGENT = 1, "A function of the program.";
-    DAT_PROXY_TYPE_FD = 2, "A file descriptor, see dat_cno_fd_create.";
+/// Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid member.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub union DAT_CNO_PROXY {
+    /// The function.
+    pub agent: DAT_OS_WAIT_PROXY_AGENT,
+    /// The file descriptor.
+    pub fd: DAT_FD,
+    /// Unused.
+    pub none: DAT_PVOID,
 }
 
-c_struct! {
-    /// Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid member.
-    union dat_cno_proxy as DAT_CNO_PROXY;
-    agent: DAT_OS_WAIT_PROXY_AGENT, "The function.";
-    fd: DAT_FD, "The file descriptor.";
-    none: DAT_PVOID, "Unused.";
+/// Parameters of a notification object, see dat_cno_query.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct DAT_CNO_PARAM {
+    /// Its interface adapter.
+    pub ia_handle: DAT_IA_HANDLE,
+    /// The valid member of proxy.
+    pub proxy_type: DAT_PROXY_TYPE,
+    /// The receiver of triggers, in addition to waiting threads.
+    pub proxy: DAT_CNO_PROXY,
 }
 
-c_struct! {
-    /// Parameters of a notification object, see dat_cno_query.
-    struct dat_cno_param as DAT_CNO_PARAM;
-    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
-    proxy_type: DAT_PROXY_TYPE, "The valid member of proxy.";
-    proxy: DAT_CNO_PROXY, "The receiver of triggers, in addition to waiting threads.";
+pub const DAT_CNO_FIELD_PROXY_TYPE: DAT_CNO_PARAM_MASK = 0x02;
+pub const DAT_CNO_FIELD_PROXY: DAT_CNO_PARAM_MASK = 0x03;
+pub const DAT_CNO_FIELD_ALL: DAT_CNO_PARAM_MASK = 0x04;
+
+/// Attributes of the provider that serves an interface adapter, see dat_ia_query.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct dat_provider_attr {
+    /// Name of the provider.
+    pub provider_name: [c_char; DAT_NAME_MAX_LENGTH],
+    /// Version of the provider, major.
+    pub provider_version_major: DAT_UINT32,
+    /// Version of the provider, minor.
+    pub provider_version_minor: DAT_UINT32,
+    /// Version of the interface, major.
+    pub dapl_version_major: DAT_UINT32,
+    /// Version of the interface, minor.
+    pub dapl_version_minor: DAT_UINT32,
+    /// Kinds of memory, as a set of bits.
+    pub lmr_mem_types_supported: DAT_MEM_TYPE,
+    /// Owner of an array of segments after a post.
+    pub iov_ownership_on_return: DAT_IOV_OWNERSHIP,
+    /// Qualities of service, as a set of bits.
+    pub dat_qos_supported: DAT_QOS,
+    /// Completion flags, as a set of bits.
+    pub completion_flags_supported: DAT_COMPLETION_FLAGS,
+    /// DAT_TRUE if several threads may call the provider concurrently.
+    pub is_thread_safe: DAT_BOOLEAN,
+    /// Maximum bytes of private data in one direction.
+    pub max_private_data_size: DAT_COUNT,
+    /// DAT_TRUE if DAT_CONNECT_MULTIPATH_FLAG is supported.
+    pub supports_multipath: DAT_BOOLEAN,
+    /// Cases in which the provider creates endpoints at public service points.
+    pub ep_creator: DAT_EP_CREATOR_FOR_PSP,
+    /// Kind of protection.
+    pub pz_support: DAT_PZ_SUPPORT,
+    /// Best alignment of buffers in bytes.
+    pub optimal_buffer_alignment: DAT_UINT32,
+    /// Streams that may share an event dispatcher, in the order software, connection request,
+    /// data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
+    /// structure can be copied and be a variable in C++.
+    pub evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
+    /// DAT_TRUE if shared receive queues are supported.
+    pub srq_supported: DAT_BOOLEAN,
+    /// Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high.
+    pub srq_watermarks_supported: DAT_COUNT,
+    /// DAT_TRUE if the zones of an endpoint and of its shared receive queue may differ.
+    pub srq_ep_pz_difference_supported: DAT_BOOLEAN,
+    /// Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding.
+    pub srq_info_supported: DAT_COUNT,
+    /// Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span.
+    pub ep_recv_info_supported: DAT_COUNT,
+    /// DAT_TRUE if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed.
+    pub lmr_sync_req: DAT_BOOLEAN,
+    /// DAT_TRUE if a completion reports memory errors, never the return code of a
+    /// post.
+    pub dto_async_return_guaranteed: DAT_BOOLEAN,
+    /// DAT_TRUE if the destination of an RDMA read needs the remote write privilege.
+    pub rdma_write_for_rdma_read_req: DAT_BOOLEAN,
+    /// DAT_TRUE if an RDMA read shows the remote side the context of the local memory.
+    pub rdma_read_lmr_rmr_context_exposure: DAT_BOOLEAN,
+    /// Kinds of remote memory regions, see dat_rmr_create and dat_rmr_create_for_ep.
+    pub rmr_scope_supported: DAT_RMR_SCOPE,
+    /// DAT_TRUE if calls may be made in a signal handler.
+    pub is_signal_safe: DAT_BOOLEAN,
+    /// DAT_TRUE if another adapter can take over connections, see dat_registry_providers_related.
+    pub ha_supported: DAT_BOOLEAN,
+    /// How load is spread over several paths.
+    pub ha_loadbalancing: DAT_HA_LB,
+    /// Elements of provider_specific_attr.
+    pub num_provider_specific_attr: DAT_COUNT,
+    /// Attributes of the provider.
+    pub provider_specific_attr: *mut DAT_NAMED_ATTR,
 }
 
-c_members! {
-    DAT_CNO_PARAM_MASK;
-    DAT_CNO_FIELD_PROXY_TYPE = 0x02, "Selects proxy_type.";
-    DAT_CNO_FIELD_PROXY = 0x03, "Selects proxy.";
-    DAT_CNO_FIELD_ALL = 0x04, "Selects all fields.";
-}
+pub const DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR: DAT_PROVIDER_ATTR_MASK = 0x20000000;
+pub const DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR: DAT_PROVIDER_ATTR_MASK = 0x40000000;
+pub const DAT_PROVIDER_FIELD_RDMA_READ_LMR_RMR_CONTEXT_EXPOSURE: DAT_PROVIDER_ATTR_MASK = 0x1000000;
+pub const DAT_PROVIDER_FIELD_RMR_SCOPE_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x2000000;
+pub const DAT_PROVIDER_FIELD_IS_SIGNAL_SAFE: DAT_PROVIDER_ATTR_MASK = 0x4000000;
+pub const DAT_PROVIDER_FIELD_HA_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x8000000;
+/// Selects ha_loadbalancing.
+pub const DAT_PROVIDER_FIELD_HA_LB: DAT_PROVIDER_ATTR_MASK = 0x10000000;
+pub const DAT_PROVIDER_FIELD_ALL: DAT_PROVIDER_ATTR_MASK = 0x7FFFFFFF;

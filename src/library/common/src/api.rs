@@ -1,11 +1,11 @@
 //! The version-specific definitions of a library: [`Api`].
 
 use dat_registry::{EntriesGuard, Missing, Registry, Version};
-pub use dat_udat::abi::CodeNames;
 use dat_udat::dat_error::{
     DAT_ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA, DAT_PROVIDER_NOT_FOUND,
     DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_RETURN_SUBTYPE,
 };
+pub use dat_udat::names::CodeNames;
 use host::fork::Hold;
 
 use crate::head::{Close, Head, Open};

@@ -51,7 +51,7 @@ use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{ApiCaps, Endpoint, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
-use dat_udat::abi::CodeNames;
+use dat_udat::names::CodeNames;
 use dat_udat::*;
 
 use crate::ptr::{InPtr, Out};
@@ -216,8 +216,8 @@ macro_rules! version {
         type ProviderAttr = DAT_PROVIDER_ATTR;
 
         const MAJOR: u32 = DAT_VERSION_MAJOR;
-        const CODE_NAMES: $crate::udat::abi::CodeNames =
-            $crate::udat::abi::CodeNames::new(DAT_RETURN_TYPE, DAT_RETURN_SUBTYPE);
+        const CODE_NAMES: $crate::udat::names::CodeNames =
+            $crate::udat::names::CodeNames::new(DAT_RETURN_TYPE, DAT_RETURN_SUBTYPE);
 
         const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
         const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::fmt;
 
-use dat_udat::abi::CodeNames;
+use dat_udat::names::CodeNames;
 use dat_udat::{DAT_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::uncancelled;
 use host::diagnostics::{CALL, RETURN};

@@ -18,8 +18,8 @@ const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
 
 dat_provider_common::query_slot!(dat_cno_query: Cno as Cno, DAT_CNO_PARAM_MASK, CNO_BITS, DAT_CNO_PARAM, |cno| {
     let (proxy_type, proxy) = match cno.descriptor() {
-        Some(fd) => (DAT_PROXY_TYPE_FD, dat_cno_proxy { fd }),
-        None => (DAT_PROXY_TYPE_AGENT, dat_cno_proxy { agent: c_agent(cno.agent()) }),
+        Some(fd) => (DAT_PROXY_TYPE_FD, DAT_CNO_PROXY { fd }),
+        None => (DAT_PROXY_TYPE_AGENT, DAT_CNO_PROXY { agent: c_agent(cno.agent()) }),
     };
     DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), proxy_type, proxy }
 });

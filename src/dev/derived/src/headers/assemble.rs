@@ -1,135 +1,47 @@
-//! Assembly of a header from cbindgen's output and other text.
+//! Assembly of a header from its parts.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
 use super::functions;
-use super::source::{Second, Source, Unit};
+use super::source::Sources;
 use super::spec::{Header, Part};
-use super::text::WIDTH;
 use crate::Result;
 use crate::calls::Call;
 use crate::interface::{COMMON, Interface};
 
 /// Returns the text of a header, from the tree at `root`.
-pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &[Call]) -> Result<String> {
-    let crates = [COMMON, interface.source].map(|source| root.join(source));
-    let read = |path: &str| crates.each_ref().map(|folder| fs::read_to_string(folder.join(path)).ok());
-    let macros = read(&format!("macros/{}", header.name)).into_iter().flatten().collect::<Vec<_>>().join("\n");
+pub fn header(
+    root: &Path,
+    interface: &Interface,
+    header: &Header,
+    sources: &Sources,
+    calls: &[Call],
+) -> Result<String> {
+    let read = |source| fs::read_to_string(root.join(source).join("macros").join(header.name)).ok();
+    let macros: Vec<String> = [COMMON, interface.source].into_iter().filter_map(read).collect();
+    let macros = macros.join("\n");
     let defined = defined_names(&macros);
 
     let mut sections = Vec::new();
     for part in header.parts {
-        let (title, items) = match part {
-            Part::Module(module) => {
-                let explain = |e: String| format!("{}, {module}: {e}", interface.source);
-                let [common, own] = read(&format!("src/{module}.rs"));
-                if common.is_none() && own.is_none() {
-                    return Err(explain("there is no such module".to_owned()));
-                }
-                let source = Source::new(common.as_deref(), own.as_deref(), &defined).map_err(explain)?;
-                sections.extend(section(root, header, &source).map_err(explain)?);
-                continue;
+        match part {
+            Part::Module(name) => {
+                let explain = |e: String| format!("{}: {name}: {e}", interface.source);
+                sections.extend(sources.sections(name, &defined).map_err(explain)?);
             }
-            Part::Calls(level) => functions::prototypes(calls, *level)?,
-            Part::SlotTypes(level) => functions::slot_types(calls, *level)?,
-            Part::Table => functions::table(calls)?,
-            Part::Macros if macros.is_empty() => return Err(format!("{}: no text in macros/", header.name)),
-            Part::Macros => {
-                sections.push(format!("/* ---- Macros ---- */\n\n{macros}"));
-                continue;
-            }
-            Part::Redirections(level) => {
-                sections.push(functions::redirections(calls, *level));
-                continue;
-            }
-        };
-        sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
+            Part::Calls(level) => sections.extend(functions::prototypes(sources, calls, *level)?),
+            Part::SlotTypes(level) => sections.extend(functions::slot_types(sources, calls, *level)?),
+            Part::Table => sections.extend(functions::table(sources, calls)?),
+            Part::Redirections(level) => sections.push(functions::redirections(calls, *level)),
+        }
+    }
+    if !macros.is_empty() {
+        let after = sections.iter().position(|section| section.contains(functions::REDIRECTIONS));
+        sections.insert(after.unwrap_or(sections.len()), format!("/* ---- Macros ---- */\n\n{macros}"));
     }
     Ok(frame(interface, header, &sections.join("\n")))
-}
-
-/// Returns the section of a source. `None` if it is empty.
-fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<String>> {
-    if source.units.is_empty() {
-        return Ok(None);
-    }
-    let mut section = format!("/* ---- {} ---- */\n", source.title);
-    for unit in &source.units {
-        section.push('\n');
-        section.push_str(&bindings(root, header, unit)?);
-        section.push('\n');
-    }
-    Ok(Some(section))
-}
-
-fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
-    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let file = dir.path().join("unit.rs");
-    fs::write(&file, &unit.rust).map_err(|e| e.to_string())?;
-
-    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml"))?;
-    config.export.include = unit.types.clone();
-    for tag in header.incomplete {
-        config.export.rename.insert((*tag).to_owned(), format!("struct {tag}"));
-    }
-    let mut output = Vec::new();
-    cbindgen::Builder::new()
-        .with_config(config)
-        .with_src(&file)
-        .generate()
-        .map_err(|e| e.to_string())?
-        .write(&mut output);
-    let output = String::from_utf8(output).map_err(|e| e.to_string())?;
-
-    // cbindgen only warns about items that it omits.
-    let words: HashSet<&str> = output.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    if let Some(name) = unit.names.iter().find(|name| !words.contains(name.as_str())) {
-        return Err(format!("cbindgen left out {name}"));
-    }
-    let output = tidy(&unit.literals.restore(output));
-    match &unit.second {
-        Some(second) => join_names(&output, second),
-        None => Ok(output),
-    }
-}
-
-/// Joins a type and the type definition after it into `typedef struct tag { ... } NAME;`.
-fn join_names(text: &str, second: &Second) -> Result<String> {
-    let Second { tag, name } = second;
-    for keyword in ["struct", "union", "enum"] {
-        let opening = format!("{keyword} {tag} {{");
-        let ending = format!("}};\n\ntypedef {keyword} {tag} {name};");
-        if let Some(body) = text.strip_suffix(&ending) {
-            return Ok(format!("{}}} {name};", body.replace(&opening, &format!("typedef {opening}"))));
-        }
-    }
-    Err(format!("{tag} and {name} do not follow each other"))
-}
-
-/// Joins comments that fit on one line, and removes blank lines at both ends.
-fn tidy(text: &str) -> String {
-    let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
-    let mut result = Vec::new();
-    let mut rest = &lines[..];
-    while let [line, tail @ ..] = rest {
-        rest = tail;
-        if let [middle, end, tail @ ..] = tail {
-            if line.trim_start() == "/**" && end.trim() == "*/" {
-                if let Some(comment) = middle.trim_start().strip_prefix("* ") {
-                    let joined = format!("{line} {comment} */");
-                    if joined.len() <= WIDTH {
-                        result.push(joined);
-                        rest = tail;
-                        continue;
-                    }
-                }
-            }
-        }
-        result.push(line.trim_end().to_owned());
-    }
-    result.join("\n")
 }
 
 fn defined_names(text: &str) -> HashSet<String> {
@@ -183,6 +95,3 @@ fn frame(interface: &Interface, header: &Header, body: &str) -> String {
     text.push_str(&format!("\n#endif /* {guard} */\n"));
     text
 }
-
-#[cfg(test)]
-mod tests;

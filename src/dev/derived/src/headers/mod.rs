@@ -2,10 +2,8 @@
 
 mod assemble;
 mod functions;
-mod merge;
 mod source;
 mod spec;
-mod text;
 
 use std::path::Path;
 
@@ -15,8 +13,9 @@ use crate::{Derived, Result};
 
 /// Returns all headers of `interface`.
 pub fn all(root: &Path, interface: &Interface, calls: &[Call]) -> Result<Vec<Derived>> {
+    let sources = source::Sources::read(root, interface)?;
     let one = |header: &spec::Header| {
-        let text = assemble::header(root, interface, header, calls)?;
+        let text = assemble::header(root, interface, header, &sources, calls)?;
         Ok(Derived { path: format!("include/{}/{}", interface.include, header.name), text })
     };
     spec::headers(interface).map(one).collect()

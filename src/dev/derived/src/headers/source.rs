@@ -1,333 +1,243 @@
-//! Conversion of modules into the input of cbindgen.
+//! Reader of the modules of the interface, and their form in C.
 //!
-//! A module of the common crate and its namesake in a version's crate describe the interface in Rust. The conversion
-//! changes what differs in C:
-//! - Tables of `c_enum!` and similar macros become their definitions.
-//! - Integers keep their base, and 64-bit masks get their width.
-//! - Items that the texts in macros/ define, and items without a meaning in C, are omitted.
+//! cbindgen converts structures, unions, type aliases and functions. It gets each item alone, because it sorts the items
+//! of one run. This module writes constants, because cbindgen writes numbers in decimal, and enumerations, which are
+//! constants in Rust.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
 
-use proc_macro2::TokenTree;
-use quote::{ToTokens, format_ident, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::visit_mut::{VisitMut, visit_expr_mut};
-use syn::{
-    Attribute, Expr, ExprLit, ForeignItem, Ident, Item, ItemConst, ItemMacro, ItemType, Lit, LitStr, Meta,
-    MetaNameValue, Token, Type, UnOp, Variant,
-};
-
-use super::merge;
-use crate::{Result, macros};
+use crate::Result;
+use crate::interface::{COMMON, Interface};
 
 /// Types of 64-bit constants.
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
 
-/// The input for one section of a header.
-pub struct Source {
-    /// First line of the module's documentation.
-    pub title: String,
-    pub units: Vec<Unit>,
+/// Maximum length of a header's line.
+pub const WIDTH: usize = 100;
+
+pub struct Item {
+    docs: Vec<String>,
+    name: String,
+    /// The item without its documentation.
+    text: String,
+    /// Type and value of a constant.
+    constant: Option<(String, String)>,
 }
 
-/// Input of one run of cbindgen: an item, and its second name.
-/// cbindgen sorts constants, types and functions of one run separately.
-#[derive(Default)]
-pub struct Unit {
-    /// Rust for cbindgen.
-    pub rust: String,
-    /// Names that the output must contain.
-    pub names: Vec<String>,
-    /// Types among these names.
-    pub types: Vec<String>,
-    /// Both names of a type with two names in the same module.
-    pub second: Option<Second>,
-    /// Placeholders of integers and strings.
-    pub literals: Literals,
+/// A module: its title, and its items.
+type Module = (String, Vec<Item>);
+
+/// The modules of a version and of the common crate, by their paths without `.rs`.
+pub struct Sources {
+    config: cbindgen::Config,
+    modules: [BTreeMap<String, Module>; 2],
 }
 
-/// Names in `typedef struct tag { ... } NAME;`.
-pub struct Second {
-    pub tag: String,
-    pub name: String,
-}
-
-impl Source {
-    /// Reads a module's common and own text; one can be missing. `defined` contains the header's macros.
-    pub fn new(common: Option<&str>, own: Option<&str>, defined: &HashSet<String>) -> Result<Source> {
-        let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
-        let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);
-        let attrs = common.as_ref().or(own.as_ref()).map(|file| &file.attrs[..]).unwrap_or_default();
-        let title = doc_lines(attrs).into_iter().next().unwrap_or_default();
-        let items = |file: Option<syn::File>| file.map(|file| file.items).unwrap_or_default();
-        let mut common = items(common);
-        let own = macros::expand(&mut common, items(own))?;
-        Source::of(title, merge::merge(common, own)?, defined)
-    }
-
-    /// Converts items that are from no module.
-    pub fn of(title: String, items: Vec<Item>, defined: &HashSet<String>) -> Result<Source> {
-        let mut source = Source { title, units: Vec::new() };
-        for item in items {
-            source.item(item, defined)?;
+impl Sources {
+    pub fn read(root: &Path, interface: &Interface) -> Result<Sources> {
+        let mut modules = [BTreeMap::new(), BTreeMap::new()];
+        for (source, modules) in [COMMON, interface.source].into_iter().zip(&mut modules) {
+            read_modules(&root.join(source).join("src"), "", modules).map_err(|e| format!("{source}: {e}"))?;
         }
-        Ok(source)
+        Ok(Sources { config: cbindgen::Config::from_file(root.join("cbindgen.toml"))?, modules })
     }
 
-    fn item(&mut self, item: Item, defined: &HashSet<String>) -> Result<()> {
-        match item {
-            Item::Macro(item) if item.mac.path.is_ident("for_each_call") => {}
-            Item::Macro(item) => self.table(&item, defined)?,
-            Item::Const(item) => self.constant(item, defined)?,
-            Item::Struct(item) => self.units.push(Unit::of_type(&item.ident, &item)),
-            Item::Type(item) => self.alias(item),
-            Item::ForeignMod(item) => {
-                let mut unit = Unit::default();
-                for item in &item.items {
-                    if let ForeignItem::Fn(function) = item {
-                        unit.names.push(function.sig.ident.to_string());
-                    }
-                }
-                unit.push(&item);
-                self.units.push(unit);
+    /// Returns the sections of the common module `name` and of the version's, without the macros `defined`.
+    pub fn sections(&self, name: &str, defined: &HashSet<String>) -> Result<Vec<String>> {
+        let modules: Vec<&Module> = self.modules.iter().filter_map(|modules| modules.get(name)).collect();
+        let (title, _) = modules.last().ok_or_else(|| format!("{name}: no such module"))?;
+        let items = modules.iter().flat_map(|(_, items)| items).filter(|item| !defined.contains(&item.name));
+        let texts = items.filter_map(|item| self.c_item(item).transpose()).collect::<Result<Vec<String>>>()?;
+        Ok(section(title, &texts).into_iter().collect())
+    }
+
+    /// Returns an item in C. `None` for a member of an enumeration, which is part of its type.
+    fn c_item(&self, item: &Item) -> Result<Option<String>> {
+        let Item { docs, name, text, constant } = item;
+        if let Some((ty, value)) = constant {
+            if is_number(value) && self.enumeration(ty) {
+                return Ok(None);
             }
-            Item::Fn(_) | Item::Mod(_) | Item::Use(_) => {}
-            other => return Err(format!("not expected here: {}", other.to_token_stream())),
+            let value = c_value(ty, value).ok_or_else(|| format!("{name}: no text in macros/ defines it"))?;
+            return Ok(Some(format!("{}#define {name} {value}", comment(docs, ""))));
         }
-        Ok(())
+        if self.enumeration(name) {
+            return Ok(Some(self.c_enumeration(item)));
+        }
+        let docs: String = docs.iter().map(|line| format!("/// {line}\n")).collect();
+        Ok(Some(self.typed(name, &format!("{docs}#[repr(C)]\n{text}"))?))
     }
 
-    /// Converts an invocation of a macro of the common crate.
-    fn table(&mut self, item: &ItemMacro, defined: &HashSet<String>) -> Result<()> {
-        let wrong = |e: syn::Error| e.to_string();
-        if is_call(item, "c_enum") {
-            self.enumeration(item.mac.parse_body().map_err(wrong)?);
-        } else if is_call(item, "c_struct") {
-            self.units.push(item.mac.parse_body_with(structure).map_err(wrong)?);
-        } else if is_call(item, "c_types") {
-            for TableRow { lines, name, value } in item.mac.parse_body_with(rows::<Token![=], Type>).map_err(wrong)? {
-                self.alias(syn::parse_quote!(#(#[doc = #lines])* pub type #name = #value;));
+    fn all(&self) -> impl Iterator<Item = &Item> {
+        self.modules.iter().flat_map(|modules| modules.values()).flat_map(|(_, items)| items)
+    }
+
+    fn enumeration(&self, name: &str) -> bool {
+        self.all().any(|item| item.name == name && item.text.ends_with("= c_enum;\n"))
+    }
+
+    fn c_enumeration(&self, item: &Item) -> String {
+        let name = &item.name;
+        let mut text = format!("{}typedef enum {} {{\n", comment(&item.docs, ""), tag(name));
+        for Item { docs, name: member, constant, .. } in self.all() {
+            if let Some((_, value)) = constant.as_ref().filter(|(ty, value)| ty == name && is_number(value)) {
+                text += &format!("{}    {member} = {value},\n", comment(docs, "    "));
             }
-        } else if is_call(item, "c_consts") {
-            for constant in item.mac.parse_body_with(constants).map_err(wrong)? {
-                self.constant(constant, defined)?;
-            }
+        }
+        text + &format!("}} {name};")
+    }
+
+    /// Converts a type with cbindgen. A structure or union has a tag and the name `name`.
+    pub fn typed(&self, name: &str, rust: &str) -> Result<String> {
+        Ok(with_tag(name, &self.bindings(name, rust)?))
+    }
+
+    /// Converts an item with cbindgen.
+    pub fn bindings(&self, name: &str, rust: &str) -> Result<String> {
+        let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let file = dir.path().join("item.rs");
+        fs::write(&file, rust).map_err(|e| e.to_string())?;
+        let mut config = self.config.clone();
+        config.export.include = vec![name.to_owned()];
+        let mut output = Vec::new();
+        let bindings = cbindgen::Builder::new().with_config(config).with_src(&file).generate();
+        bindings.map_err(|e| e.to_string())?.write(&mut output);
+        let output = String::from_utf8(output).map_err(|e| e.to_string())?;
+        // cbindgen only warns about items that it omits.
+        if !output.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name) {
+            return Err(format!("cbindgen left out {name}"));
+        }
+        Ok(tidy(&output.replace("struct struct ", "struct ")))
+    }
+}
+
+/// Returns a section of a header. `None` if it is empty.
+pub fn section(title: &str, texts: &[String]) -> Option<String> {
+    let text = || format!("/* ---- {title} ---- */\n\n{}\n", texts.join("\n\n"));
+    (!texts.is_empty()).then(text)
+}
+
+/// Reads the modules of a directory whose path below `src` is `prefix`.
+fn read_modules(directory: &Path, prefix: &str, modules: &mut BTreeMap<String, Module>) -> std::io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = format!("{prefix}{}", path.file_stem().unwrap_or_default().to_string_lossy());
+        if path.is_dir() {
+            read_modules(&path, &format!("{name}/"), modules)?;
         } else {
-            return Err(format!("not expected here: {}", item.to_token_stream()));
+            let text = fs::read_to_string(&path)?;
+            let title = text.lines().next().and_then(|line| line.strip_prefix("//! ")).unwrap_or_default();
+            modules.insert(name, (title.to_owned(), items(&text)));
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn enumeration(&mut self, item: Enumeration) {
-        let Enumeration { attrs, tag, name, mut members } = item;
-        let mut literals = Literals::default();
-        for member in &mut members {
-            if let Some((_, value)) = &mut member.discriminant {
-                literals.visit_expr_mut(value);
+/// Returns the structures, unions, type aliases and constants of a formatted module.
+fn items(text: &str) -> Vec<Item> {
+    let (mut items, mut docs, mut code) = (Vec::new(), Vec::new(), String::new());
+    let mut named = false;
+    for line in text.lines() {
+        // The constants in `named! { ... }` are indented.
+        named = line == "named! {" || named && line != "}";
+        let line = if named { line.trim_start() } else { line };
+        if let Some(doc) = line.strip_prefix("///") {
+            if code.is_empty() {
+                docs.push(doc.trim_start().to_owned());
+                continue;
             }
         }
-        let item = quote!(#(#attrs)* #[repr(C)] pub enum #tag { #members });
-        let mut unit = Unit::of_type(&tag, &item);
-        unit.names.extend(members.iter().map(|m| m.ident.to_string()));
-        unit.literals = literals;
-        unit.give_second(&tag, &name);
-        self.units.push(unit);
-    }
-
-    fn constant(&mut self, mut item: ItemConst, defined: &HashSet<String>) -> Result<()> {
-        let name = item.ident.to_string();
-        if defined.contains(&name) {
-            return Ok(());
-        }
-        if matches!(*item.expr, Expr::Call(_) | Expr::Struct(_)) {
-            return Err(format!("{name}: no text in macros/ defines it"));
-        }
-        let mut unit = Unit::default();
-        unit.literals.wide = last_segment(&item.ty).is_some_and(|name| WIDE.contains(&name.as_str()));
-        unit.literals.visit_expr_mut(&mut item.expr);
-        // cbindgen would turn the Rust type into a cast.
-        *item.ty = syn::parse_quote!(u32);
-        unit.names.push(name);
-        unit.push(&item);
-        self.units.push(unit);
-        Ok(())
-    }
-
-    fn alias(&mut self, item: ItemType) {
-        match (last_segment(&item.ty), self.units.last_mut()) {
-            (Some(tag), Some(unit)) if unit.types.first() == Some(&tag) && tag.starts_with(char::is_lowercase) => {
-                unit.give_second(&format_ident!("{tag}"), &item.ident);
+        let keyword = line.strip_prefix("pub ").and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+        if !code.is_empty() || ["struct", "union", "type", "const"].contains(&keyword) && !line.contains(" fn ") {
+            code += line;
+            code += "\n";
+            let block = code.starts_with("pub struct") || code.starts_with("pub union");
+            if if block { line == "}" } else { line.ends_with(';') } {
+                items.push(Item::new(std::mem::take(&mut docs), std::mem::take(&mut code)));
             }
-            _ => self.units.push(Unit::of_type(&item.ident, &item)),
+        } else if !line.starts_with('#') {
+            docs.clear();
+        }
+    }
+    items
+}
+
+impl Item {
+    fn new(docs: Vec<String>, text: String) -> Item {
+        let words: Vec<&str> = text.trim_end_matches(";\n").split_whitespace().collect();
+        let name: String = words[2].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let line = words[2..].join(" ");
+        let constant =
+            line.split_once(": ").and_then(|(_, rest)| rest.split_once(" = ")).filter(|_| words[1] == "const");
+        let constant = constant.map(|(ty, value)| (ty.to_owned(), value.to_owned()));
+        Item { docs, name, text, constant }
+    }
+}
+
+/// Returns the lines of a comment.
+fn comment(docs: &[String], indent: &str) -> String {
+    match docs {
+        [] => String::new(),
+        [line] => format!("{indent}/** {line} */\n"),
+        lines => {
+            let lines: String =
+                lines.iter().map(|line| format!("{indent} * {line}").trim_end().to_owned() + "\n").collect();
+            format!("{indent}/**\n{lines}{indent} */\n")
         }
     }
 }
 
-impl Unit {
-    fn of_type(name: &Ident, item: &impl ToTokens) -> Unit {
-        let mut unit = Unit::default();
-        unit.names.push(name.to_string());
-        unit.types.push(name.to_string());
-        unit.push(item);
-        unit
-    }
+fn is_number(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_digit())
+}
 
-    fn push(&mut self, item: &impl ToTokens) {
-        self.rust.push_str(&item.to_token_stream().to_string());
-        self.rust.push('\n');
-    }
-
-    fn give_second(&mut self, tag: &Ident, name: &Ident) {
-        self.push(&quote!(pub type #name = #tag;));
-        self.names.push(name.to_string());
-        self.types.push(name.to_string());
-        self.second = Some(Second { tag: tag.to_string(), name: name.to_string() });
+/// Returns the value of a constant in C, or `None` if it has no C form.
+fn c_value(ty: &str, value: &str) -> Option<String> {
+    match value {
+        value if value.contains(['(', '{']) => None,
+        value if is_number(value) && WIDE.contains(&ty) => Some(format!("UINT64_C({value})")),
+        value if value.starts_with('-') || value.contains(' ') => Some(format!("({value})")),
+        value => Some(value.strip_prefix('c').filter(|rest| rest.starts_with('"')).unwrap_or(value).to_owned()),
     }
 }
 
-/// Returns whether an item invokes the macro `name`, or `name` with the suffix `_with_names`.
-pub fn is_call(item: &ItemMacro, name: &str) -> bool {
-    let called = item.mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
-    called.strip_suffix("_with_names").unwrap_or(&called) == name
+/// Returns the tag of the type `name`.
+fn tag(name: &str) -> String {
+    let tag = name.to_lowercase();
+    if tag.ends_with("_async_error_reason") { tag.replacen("dat_", "", 1) } else { tag }
 }
 
-/// Contents of `c_enum! { ... }`.
-pub struct Enumeration {
-    attrs: Vec<Attribute>,
-    pub tag: Ident,
-    pub name: Ident,
-    pub members: Punctuated<Variant, Token![,]>,
+/// Turns `struct NAME { ... };` into `typedef struct tag { ... } NAME;`. A name in lower case is a tag.
+fn with_tag(name: &str, text: &str) -> String {
+    for keyword in ["struct", "union"] {
+        let opening = format!("{keyword} {name} {{");
+        if let Some((before, rest)) = text.split_once(&opening).filter(|_| name.starts_with("DAT")) {
+            return format!("{before}typedef {keyword} {} {{{}}} {name};", tag(name), rest.trim_end_matches("};"));
+        }
+    }
+    text.to_owned()
 }
 
-impl Parse for Enumeration {
-    fn parse(input: ParseStream) -> syn::Result<Enumeration> {
-        let attrs = input.call(Attribute::parse_outer)?;
-        let tag = input.parse()?;
-        input.parse::<Token![as]>()?;
-        let name = input.parse()?;
-        input.parse::<Token![;]>()?;
-        let member = |TableRow { lines, name, value }: TableRow<Expr>| -> Variant {
-            syn::parse_quote!(#(#[doc = #lines])* #name = #value)
+/// Joins comments that fit on one line, and removes blank lines at both ends.
+fn tidy(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_matches('\n').lines().map(str::trim_end).collect();
+    let mut result: Vec<String> = Vec::new();
+    for line in &lines {
+        let comment = match &result[..] {
+            [.., open, middle] if line.trim() == "*/" && open.trim() == "/**" => middle.trim().strip_prefix("* "),
+            _ => None,
         };
-        let members = rows::<Token![=], Expr>(input)?.into_iter().map(member).collect();
-        Ok(Enumeration { attrs, tag, name, members })
-    }
-}
-
-/// Parses the contents of `c_struct! { ... }`.
-fn structure(input: ParseStream) -> syn::Result<Unit> {
-    let attrs = input.call(Attribute::parse_outer)?;
-    let (kind, tag): (TokenTree, Ident) = (input.parse()?, input.parse()?);
-    let name = if input.parse::<Option<Token![as]>>()?.is_some() { Some(input.parse()?) } else { None };
-    input.parse::<Token![;]>()?;
-    let fields = rows::<Token![:], Type>(input)?;
-    let fields = fields.iter().map(|TableRow { lines, name, value }| quote!(#(#[doc = #lines])* pub #name: #value));
-    let mut unit = Unit::of_type(&tag, &quote!(#(#attrs)* #[repr(C)] pub #kind #tag { #(#fields),* }));
-    if let Some(name) = name {
-        unit.give_second(&tag, &name);
-    }
-    Ok(unit)
-}
-
-/// Parses the contents of `c_consts! { TYPE; ... }`.
-fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
-    let ty: Type = input.parse()?;
-    input.parse::<Token![;]>()?;
-    let constant = |TableRow { lines, name, value }: TableRow<Expr>| syn::parse_quote!(#(#[doc = #lines])* pub const #name: #ty = #value;);
-    Ok(rows::<Token![=], Expr>(input)?.into_iter().map(constant).collect())
-}
-
-/// A row of a table, `NAME = VALUE, "COMMENT";`.
-pub struct TableRow<V> {
-    /// Lines of the comment, with a leading space.
-    pub lines: Vec<String>,
-    pub name: Ident,
-    pub value: V,
-}
-
-/// Parses the rows of a table, with `S` between name and value.
-pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<TableRow<V>>> {
-    let mut rows = Vec::new();
-    while !input.is_empty() {
-        let name = input.parse()?;
-        input.parse::<S>()?;
-        let value = input.parse()?;
-        input.parse::<Token![,]>()?;
-        let mut lines = Vec::new();
-        while !input.peek(Token![;]) {
-            lines.push(format!(" {}", input.parse::<LitStr>()?.value()));
-        }
-        input.parse::<Token![;]>()?;
-        rows.push(TableRow { lines, name, value });
-    }
-    Ok(rows)
-}
-
-/// Integers and strings in their C form, and the placeholders for them.
-#[derive(Default)]
-pub struct Literals {
-    texts: Vec<String>,
-    wide: bool,
-}
-
-impl Literals {
-    /// Replaces the placeholders.
-    pub fn restore(&self, mut output: String) -> String {
-        for (index, text) in self.texts.iter().enumerate() {
-            output = output.replace(&placeholder(index).to_string(), text);
-        }
-        output
-    }
-
-    fn replace(&mut self, text: String) -> Expr {
-        let name = placeholder(self.texts.len());
-        self.texts.push(text);
-        syn::parse_quote!(#name)
-    }
-}
-
-impl VisitMut for Literals {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Lit(lit) => {
-                let text = match &lit.lit {
-                    Lit::Int(int) if self.wide => format!("UINT64_C({int})"),
-                    Lit::Int(int) => int.to_string(),
-                    Lit::CStr(string) => format!("{:?}", string.value()),
-                    _ => return,
-                };
-                *expr = self.replace(text);
-            }
-            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
-                let text = format!("(-{})", unary.expr.to_token_stream());
-                *expr = self.replace(text);
-            }
-            _ => visit_expr_mut(self, expr),
+        let joined = comment.map(|comment| format!("{} {comment} */", result[result.len() - 2]));
+        if let Some(joined) = joined.filter(|joined| joined.len() <= WIDTH) {
+            result.truncate(result.len() - 2);
+            result.push(joined);
+        } else {
+            result.push((*line).to_owned());
         }
     }
-}
-
-fn placeholder(index: usize) -> Ident {
-    format_ident!("LITERAL_{index}_")
-}
-
-/// Returns the lines of documentation, without the leading space.
-fn doc_lines(attrs: &[Attribute]) -> Vec<String> {
-    let texts = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| match &attr.meta {
-        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) => {
-            Some(text.value())
-        }
-        _ => None,
-    });
-    texts.map(|text| text.strip_prefix(' ').unwrap_or(&text).to_owned()).collect()
-}
-
-fn last_segment(ty: &Type) -> Option<String> {
-    match ty {
-        Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
-        _ => None,
-    }
+    result.join("\n")
 }
 
 #[cfg(test)]

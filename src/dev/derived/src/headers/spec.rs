@@ -15,10 +15,8 @@ pub struct Header {
     pub needs: &'static [&'static str],
     /// Headers of the same directory that it includes at the end, and that include it.
     pub adds: &'static [&'static str],
-    /// Parts, in order.
+    /// Parts, in order. The texts in macros/ with the name of the header come last, but before redirections.
     pub parts: &'static [Part],
-    /// Structures that this header names and another header defines.
-    pub incomplete: &'static [&'static str],
 }
 
 pub enum Part {
@@ -27,8 +25,6 @@ pub enum Part {
     Calls(Level),
     SlotTypes(Level),
     Table,
-    /// The texts in macros/ with the header's name.
-    Macros,
     /// Upper-case macros, which call through the table.
     Redirections(Level),
 }
@@ -84,7 +80,7 @@ impl Level {
 
 impl Header {
     const fn new(name: &'static str, about: &'static str) -> Header {
-        Header { name, about, system: &[], needs: &[], adds: &[], parts: &[], incomplete: &[] }
+        Header { name, about, system: &[], needs: &[], adds: &[], parts: &[] }
     }
 }
 
@@ -98,8 +94,7 @@ pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
 const HEADERS: &[Header] = &[
     Header {
         system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],
-        parts: &[Part::Module("dat_platform_specific"), Part::Macros],
-        incomplete: &["sockaddr", "sockaddr_in6"],
+        parts: &[Part::Module("dat_platform_specific")],
         ..Header::new("dat_platform_specific.h", "types that depend on the platform")
     },
     Header {
@@ -117,12 +112,12 @@ const HEADERS: &[Header] = &[
     },
     Header {
         needs: &["dat_platform_specific.h"],
-        parts: &[Part::Module("udat_config"), Part::Macros],
+        parts: &[Part::Module("udat_config")],
         ..Header::new("udat_config.h", "what a program is compiled for")
     },
     Header {
         needs: &["dat_platform_specific.h"],
-        parts: &[Part::Module("dat_error"), Part::Macros],
+        parts: &[Part::Module("dat_error")],
         ..Header::new("dat_error.h", "return codes")
     },
     Header {
@@ -135,27 +130,20 @@ const HEADERS: &[Header] = &[
             Part::Module("dat/srq"),
             Part::Module("dat/sp"),
             Part::Module("dat/ia"),
+            Part::Module("dat"),
             Part::Calls(Shared),
-            Part::Macros,
         ],
-        incomplete: &["dat_evd_param", "dat_lmr_param", "dat_provider_attr"],
         ..Header::new("dat.h", "what the user-level and the kernel-level interface share")
     },
     Header {
         needs: &["dat.h", "udat_config.h", "udat_vendor_specific.h"],
         adds: &["udat_redirection.h"],
-        parts: &[Part::Module("udat"), Part::Module("udat/provider"), Part::Calls(User), Part::Macros],
+        parts: &[Part::Module("udat"), Part::Calls(User)],
         ..Header::new("udat.h", "the user-level interface; programs include this one")
     },
     Header {
         needs: &["udat.h", "udat_redirection.h"],
-        parts: &[
-            Part::SlotTypes(Shared),
-            Part::Module("dat_redirection"),
-            Part::Table,
-            Part::Macros,
-            Part::Redirections(Shared),
-        ],
+        parts: &[Part::SlotTypes(Shared), Part::Module("dat_redirection"), Part::Table, Part::Redirections(Shared)],
         ..Header::new("dat_redirection.h", "the table of a provider")
     },
     Header {
@@ -166,7 +154,7 @@ const HEADERS: &[Header] = &[
     },
     Header {
         needs: &["dat_redirection.h", "udat.h"],
-        parts: &[Part::Module("dat_registry"), Part::Calls(Registry), Part::Macros],
+        parts: &[Part::Module("dat_registry"), Part::Calls(Registry)],
         ..Header::new("dat_registry.h", "between the registry and provider libraries")
     },
 ];
@@ -178,9 +166,7 @@ const EXTENSIONS: &[Header] = &[Header {
         Part::Module("ib/operations"),
         Part::Module("ib/counters"),
         Part::Module("ib/collectives"),
-        Part::Macros,
     ],
-    incomplete: &["ibv_ah"],
     ..Header::new("dat_ib_extensions.h", "extensions for InfiniBand")
 }];
 

@@ -2,6 +2,7 @@
 
 use super::types::*;
 use crate::dat_platform_specific::*;
+use crate::names::c_enum;
 
 /// Identifies a local memory region in the segments of a data transfer.
 pub type DAT_LMR_CONTEXT = DAT_UINT32;
@@ -9,18 +10,20 @@ pub type DAT_LMR_CONTEXT = DAT_UINT32;
 /// Identifies memory to the remote side in RDMA operations.
 pub type DAT_RMR_CONTEXT = DAT_UINT32;
 
-place!(triplets);
-
-c_enum! {
-    /// Privileges of a memory region.
-    dat_mem_priv_flags as DAT_MEM_PRIV_FLAGS;
-    DAT_MEM_PRIV_NONE_FLAG = 0x000, "No privilege.";
-    DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001, "Source of local transfers.";
-    DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002, "Source of RDMA reads of peers.";
-    DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010, "Target of local transfers.";
-    DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020, "Target of RDMA writes of peers.";
-    DAT_MEM_PRIV_ALL_FLAG = 0x033, "All four privileges.";
-}
+/// Privileges of a memory region.
+pub type DAT_MEM_PRIV_FLAGS = c_enum;
+/// No privilege.
+pub const DAT_MEM_PRIV_NONE_FLAG: DAT_MEM_PRIV_FLAGS = 0x000;
+/// Source of local transfers.
+pub const DAT_MEM_PRIV_LOCAL_READ_FLAG: DAT_MEM_PRIV_FLAGS = 0x001;
+/// Source of RDMA reads of peers.
+pub const DAT_MEM_PRIV_REMOTE_READ_FLAG: DAT_MEM_PRIV_FLAGS = 0x002;
+/// Target of local transfers.
+pub const DAT_MEM_PRIV_LOCAL_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = 0x010;
+/// Target of RDMA writes of peers.
+pub const DAT_MEM_PRIV_REMOTE_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = 0x020;
+/// All four privileges.
+pub const DAT_MEM_PRIV_ALL_FLAG: DAT_MEM_PRIV_FLAGS = 0x033;
 
 /// Local and remote read; for compatibility.
 pub const DAT_MEM_PRIV_READ_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG;
@@ -28,48 +31,41 @@ pub const DAT_MEM_PRIV_READ_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_READ_F
 /// Local and remote write; for compatibility.
 pub const DAT_MEM_PRIV_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
-place!(lmr_param);
+/// Selects fields of DAT_LMR_PARAM.
+pub type DAT_LMR_PARAM_MASK = c_enum;
+pub const DAT_LMR_FIELD_IA_HANDLE: DAT_LMR_PARAM_MASK = 0x001;
+pub const DAT_LMR_FIELD_MEM_TYPE: DAT_LMR_PARAM_MASK = 0x002;
+pub const DAT_LMR_FIELD_REGION_DESC: DAT_LMR_PARAM_MASK = 0x004;
+pub const DAT_LMR_FIELD_LENGTH: DAT_LMR_PARAM_MASK = 0x008;
+pub const DAT_LMR_FIELD_PZ_HANDLE: DAT_LMR_PARAM_MASK = 0x010;
+pub const DAT_LMR_FIELD_MEM_PRIV: DAT_LMR_PARAM_MASK = 0x020;
 
-c_enum! {
-    /// Selects fields of DAT_LMR_PARAM.
-    dat_lmr_param_mask as DAT_LMR_PARAM_MASK;
-    DAT_LMR_FIELD_IA_HANDLE = 0x001, "Selects ia_handle.";
-    DAT_LMR_FIELD_MEM_TYPE = 0x002, "Selects mem_type.";
-    DAT_LMR_FIELD_REGION_DESC = 0x004, "Selects region_desc.";
-    DAT_LMR_FIELD_LENGTH = 0x008, "Selects length.";
-    DAT_LMR_FIELD_PZ_HANDLE = 0x010, "Selects pz_handle.";
-    DAT_LMR_FIELD_MEM_PRIV = 0x020, "Selects mem_priv.";
+/// Selects fields of DAT_RMR_PARAM.
+pub type DAT_RMR_PARAM_MASK = c_enum;
+pub const DAT_RMR_FIELD_IA_HANDLE: DAT_RMR_PARAM_MASK = 0x01;
+pub const DAT_RMR_FIELD_PZ_HANDLE: DAT_RMR_PARAM_MASK = 0x02;
+pub const DAT_RMR_FIELD_LMR_TRIPLET: DAT_RMR_PARAM_MASK = 0x04;
+pub const DAT_RMR_FIELD_MEM_PRIV: DAT_RMR_PARAM_MASK = 0x08;
+pub const DAT_RMR_FIELD_RMR_CONTEXT: DAT_RMR_PARAM_MASK = 0x10;
+
+/// Parameters of a protection zone, see dat_pz_query.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DAT_PZ_PARAM {
+    /// Its interface adapter.
+    pub ia_handle: DAT_IA_HANDLE,
 }
 
-place!(rmr_param);
+/// Selects fields of DAT_PZ_PARAM.
+pub type DAT_PZ_PARAM_MASK = c_enum;
+pub const DAT_PZ_FIELD_IA_HANDLE: DAT_PZ_PARAM_MASK = 0x01;
+pub const DAT_PZ_FIELD_ALL: DAT_PZ_PARAM_MASK = 0x01;
 
-c_enum! {
-    /// Selects fields of DAT_RMR_PARAM.
-    dat_rmr_param_mask as DAT_RMR_PARAM_MASK;
-    DAT_RMR_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
-    DAT_RMR_FIELD_PZ_HANDLE = 0x02, "Selects pz_handle.";
-    DAT_RMR_FIELD_LMR_TRIPLET = 0x04, "Selects lmr_triplet.";
-    DAT_RMR_FIELD_MEM_PRIV = 0x08, "Selects mem_priv.";
-    DAT_RMR_FIELD_RMR_CONTEXT = 0x10, "Selects rmr_context.";
-}
-
-c_struct! {
-    /// Parameters of a protection zone, see dat_pz_query.
-    struct dat_pz_param as DAT_PZ_PARAM;
-    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
-}
-
-c_enum! {
-    /// Selects fields of DAT_PZ_PARAM.
-    dat_pz_param_mask as DAT_PZ_PARAM_MASK;
-    DAT_PZ_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
-    DAT_PZ_FIELD_ALL = 0x01, "Selects all fields.";
-}
-
-c_enum! {
-    /// Owner of the array of segments after a post returned.
-    dat_iov_ownership as DAT_IOV_OWNERSHIP;
-    DAT_IOV_CONSUMER = 0, "The program, which may reuse it immediately.";
-    DAT_IOV_PROVIDER_NOMOD = 1, "The provider, until completion. It does not change the array.";
-    DAT_IOV_PROVIDER_MOD = 2, "The provider, until completion. It may change the array.";
-}
+/// Owner of the array of segments after a post returned.
+pub type DAT_IOV_OWNERSHIP = c_enum;
+/// The program, which may reuse it immediately.
+pub const DAT_IOV_CONSUMER: DAT_IOV_OWNERSHIP = 0;
+/// The provider, until completion. It does not change the array.
+pub const DAT_IOV_PROVIDER_NOMOD: DAT_IOV_OWNERSHIP = 1;
+/// The provider, until completion. It may change the array.
+pub const DAT_IOV_PROVIDER_MOD: DAT_IOV_OWNERSHIP = 2;

@@ -1,42 +1,38 @@
 use super::*;
 
-fn units(text: &str, defined: &[&str]) -> Result<Vec<Unit>> {
+fn sources(text: &str) -> Sources {
+    let modules = [BTreeMap::from([("a".to_owned(), ("A".to_owned(), items(text)))]), BTreeMap::new()];
+    let config = cbindgen::Config::from_file(crate::root().join("cbindgen.toml")).unwrap();
+    Sources { config, modules }
+}
+
+fn section_of(text: &str, defined: &[&str]) -> Result<String> {
     let defined = defined.iter().map(|name| (*name).to_owned()).collect();
-    Source::new(Some(text), None, &defined).map(|source| source.units)
+    sources(text).sections("a", &defined).map(|sections| sections.concat().replacen("/* ---- A ---- */\n\n", "", 1))
 }
 
 #[test]
-fn an_enumeration_has_two_names_and_keeps_its_base() {
-    let text = "c_enum! { /// Doc.\n dat_x as DAT_X; A = 0x10, \"One.\"; B = 2, \"Two.\"; }";
-    let units = units(text, &[]).unwrap();
-    assert_eq!(units[0].names, ["dat_x", "A", "B", "DAT_X"]);
-    assert_eq!(units[0].literals.texts, ["0x10", "2"]);
-    assert!(units[0].rust.contains("repr"), "{}", units[0].rust);
+fn writes_enumerations_with_their_members() {
+    let text = "/// One.\npub type DAT_X = c_enum;\nnamed! {\n    DAT_X;\n    /// Two.\n    pub const A: DAT_X = 0x10;\n}\n\
+                pub const B: DAT_X = A;\n";
+    let expected = "/** One. */\ntypedef enum dat_x {\n    /** Two. */\n    A = 0x10,\n} DAT_X;\n\n#define B A\n";
+    assert_eq!(section_of(text, &[]).unwrap(), expected);
 }
 
 #[test]
-fn a_mask_of_64_bits_is_written_as_one() {
-    let units = units("pub const M: DAT_EP_PARAM_MASK = 0x1;", &[]).unwrap();
-    assert_eq!(units[0].literals.restore("LITERAL_0_".to_owned()), "UINT64_C(0x1)");
+fn writes_constants_as_macros() {
+    let of = |value: &str| section_of(&format!("pub const M: DAT_EP_PARAM_MASK =\n    {value};\n"), &[]);
+    assert_eq!(of("0x1").unwrap(), "#define M UINT64_C(0x1)\n");
+    assert_eq!(of("-1").unwrap(), "#define M (-1)\n");
+    assert_eq!(of("c\"m\"").unwrap(), "#define M \"m\"\n");
+    assert!(of("null_mut()").is_err());
+    assert_eq!(section_of("pub const N: T = f();\n", &["N"]).unwrap(), "");
 }
 
 #[test]
-fn a_negative_constant_is_in_parentheses() {
-    let units = units("pub const M: DAT_COUNT = -1;", &[]).unwrap();
-    assert_eq!(units[0].literals.restore("LITERAL_0_".to_owned()), "(-1)");
-}
-
-#[test]
-fn rejects_constants_without_c_form() {
-    let text = "pub const N: DAT_HANDLE = null_mut();";
-    assert!(units(text, &[]).is_err());
-    assert!(units(text, &["N"]).unwrap().is_empty());
-}
-
-#[test]
-fn a_structure_and_its_second_name_are_one_unit() {
-    let text = "pub struct dat_y { pub a: u32 } pub type DAT_Y = dat_y; pub type DAT_Z = DAT_Y;";
-    let units = units(text, &[]).unwrap();
-    assert_eq!(units.len(), 2);
-    assert!(units[0].second.is_some() && units[1].second.is_none());
+fn writes_structures_with_tag_and_name() {
+    let text =
+        "/// S.\n#[repr(C)]\npub struct DAT_S {\n    /// F.\n    pub f: u32,\n}\n\npub const fn f() {\n    x\n}\n";
+    let expected = "/** S. */\ntypedef struct dat_s {\n    /** F. */\n    uint32_t f;\n} DAT_S;\n";
+    assert_eq!(section_of(text, &[]).unwrap(), expected);
 }
