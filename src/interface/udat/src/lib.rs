@@ -1,9 +1,9 @@
 //! The types, constants and calls that all versions of uDAPL on Linux share.
 //!
-//! Each version has a crate of its own, which re-exports this one and adds what differs: structures, constants, the list
-//! of calls and the provider table. All crates have the modules of the same names, one for each header; dat.h has several
-//! in this crate. Types have the names that C programs use. An enumeration is an integer type with constants, see
-//! [`c_enum`](names::c_enum).
+//! Each version has a crate of its own, which re-exports this one and adds what differs: structures, constants, the
+//! list of calls and the provider table. All crates have modules with the names of the headers; dat.h and
+//! dat_ib_extensions.h have several. Types have the names that C programs use. An enumeration is an integer type with
+//! constants, see [`c_enum`](names::c_enum).
 //!
 //! `cargo run -p dat-derived` generates the C headers from these crates, including the comments. A constant without a
 //! comment is explained by its type. `macros/` contains C macros that Rust cannot express.

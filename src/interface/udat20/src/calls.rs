@@ -3,14 +3,14 @@
 //! ```text
 //! extern "C" fn NAME(ARGUMENT: TYPE, ...) => HOW, FIELD: SLOT;
 //! ```
-//! Each call returns a `DAT_RETURN`. Calls in which a thread can be cancelled are `extern "C-unwind"`. FIELD is the field
-//! of the provider table, and SLOT the name of its type. The order of these fields is part of the binary interface. HOW is
-//! one of
+//! Each call returns a `DAT_RETURN`. Calls in which a thread can be cancelled are `extern "C-unwind"`. FIELD is the
+//! field of the provider table, and SLOT the name of its type. The order of these fields is part of the binary interface.
+//! HOW is one of
 //!
 //! * `dispatch(SUBTYPE)`: the library calls the slot of the first argument's provider. If this handle is invalid, it
 //!   returns `DAT_INVALID_HANDLE` with SUBTYPE.
-//! * `wrap`: the library adds code of its own to the slot. `wrap(ARGUMENT: TYPE, ...)` lists further arguments of the call,
-//!   which the slot lacks.
+//! * `wrap`: the library adds code of its own to the slot. `wrap(ARGUMENT: TYPE, ...)` lists further arguments of the
+//!   call, which the slot lacks.
 //! * `own`: there is no slot.
 //! * `slot`: there is only a slot, which programs cannot call.
 //! * `variadic`: the function takes `...`, which the slot gets as its last argument, a `va_list`. The library defines

@@ -1,7 +1,7 @@
 //! Reader of the modules of the interface, and their form in C.
 //!
-//! cbindgen converts structures, unions, type aliases and functions. It gets each item alone, because it sorts the items
-//! of one run. This module writes constants, because cbindgen writes numbers in decimal, and enumerations, which are
+//! cbindgen converts structures, unions, type aliases and functions. It gets each item alone, because it sorts the
+//! items of one run. This module writes constants, because cbindgen writes numbers in decimal, and enumerations, which are
 //! constants in Rust.
 
 use std::collections::{BTreeMap, HashSet};
@@ -129,14 +129,16 @@ fn read_modules(directory: &Path, prefix: &str, modules: &mut BTreeMap<String, M
         } else {
             let text = fs::read_to_string(&path)?;
             let title = text.lines().next().and_then(|line| line.strip_prefix("//! ")).unwrap_or_default();
-            modules.insert(name, (title.to_owned(), items(&text)));
+            let items = items(&text).map_err(|line| std::io::Error::other(format!("{name}: not expected: {line}")))?;
+            modules.insert(name, (title.to_owned(), items));
         }
     }
     Ok(())
 }
 
-/// Returns the structures, unions, type aliases and constants of a formatted module.
-fn items(text: &str) -> Vec<Item> {
+/// Returns the structures, unions, type aliases and constants of a formatted module. Fails with the first line of another
+/// item that a header may need.
+fn items(text: &str) -> std::result::Result<Vec<Item>, &str> {
     let (mut items, mut docs, mut code) = (Vec::new(), Vec::new(), String::new());
     let mut named = false;
     for line in text.lines() {
@@ -157,11 +159,13 @@ fn items(text: &str) -> Vec<Item> {
             if if block { line == "}" } else { line.ends_with(';') } {
                 items.push(Item::new(std::mem::take(&mut docs), std::mem::take(&mut code)));
             }
+        } else if ["enum", "static", "trait"].contains(&keyword) {
+            return Err(line);
         } else if !line.starts_with('#') {
             docs.clear();
         }
     }
-    items
+    Ok(items)
 }
 
 impl Item {

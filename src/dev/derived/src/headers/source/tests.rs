@@ -1,7 +1,7 @@
 use super::*;
 
 fn sources(text: &str) -> Sources {
-    let modules = [BTreeMap::from([("a".to_owned(), ("A".to_owned(), items(text)))]), BTreeMap::new()];
+    let modules = [BTreeMap::from([("a".to_owned(), ("A".to_owned(), items(text).unwrap()))]), BTreeMap::new()];
     let config = cbindgen::Config::from_file(crate::root().join("cbindgen.toml")).unwrap();
     Sources { config, modules }
 }
@@ -17,6 +17,11 @@ fn writes_enumerations_with_their_members() {
                 pub const B: DAT_X = A;\n";
     let expected = "/** One. */\ntypedef enum dat_x {\n    /** Two. */\n    A = 0x10,\n} DAT_X;\n\n#define B A\n";
     assert_eq!(section_of(text, &[]).unwrap(), expected);
+}
+
+#[test]
+fn rejects_other_items() {
+    assert_eq!(items("pub enum E {\n    A,\n}\n").err(), Some("pub enum E {"));
 }
 
 #[test]
