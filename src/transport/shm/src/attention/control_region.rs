@@ -38,7 +38,7 @@ const HOME_SIZE: usize = 4096;
 
 /// Offsets of the published word and, in another cache line, of the target thread's id.
 const WORD: usize = 0;
-const DOOR: usize = 64;
+const TARGET_THREAD: usize = 64;
 /// Offset of the published copy of [`ControlRegion::fences`], 0 or 1.
 const FENCES: usize = 128;
 
@@ -83,7 +83,7 @@ impl ControlRegion {
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
         let control = ControlRegion {
-            copy_target: CopyTargetThread::new(published.place(DOOR)?),
+            copy_target: CopyTargetThread::new(published.place(TARGET_THREAD)?),
             word,
             file,
             regions: regions::publish()?,
@@ -301,7 +301,7 @@ impl Peer {
 
     #[inline]
     pub fn copy_target(&self) -> u32 {
-        self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)
+        self.published.view::<View<AtomicU32>>(TARGET_THREAD).map_or(0, View::load)
     }
 }
 

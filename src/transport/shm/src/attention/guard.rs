@@ -97,7 +97,7 @@ pub struct PendingRecords {
     index: u32,
     side: u8,
     /// Set while there are records that this process revokes instead of waking the peer: see [`tx`](crate::tx).
-    short: AtomicBool,
+    revocable: AtomicBool,
     /// Set while there are records that this process could revoke before the peer has begun to execute one.
     begun: AtomicBool,
     /// Time at which short writes and reads are revoked, in nanoseconds since [`PendingRecords::began`]. Before that is
@@ -115,7 +115,7 @@ impl PendingRecords {
             last: Last::default(),
             index,
             side,
-            short: AtomicBool::new(false),
+            revocable: AtomicBool::new(false),
             begun: AtomicBool::new(false),
             due: AtomicU64::new(0),
             began: Instant::now(),
@@ -123,18 +123,18 @@ impl PendingRecords {
     }
 
     #[inline]
-    pub fn is_short(&self) -> bool {
-        self.short.load(Ordering::Relaxed)
+    pub fn has_revocable(&self) -> bool {
+        self.revocable.load(Ordering::Relaxed)
     }
 
     #[inline]
-    pub fn set_short(&self, short: bool) {
-        if self.is_short() != short {
-            self.short.store(short, Ordering::Relaxed);
+    pub fn set_revocable(&self, revocable: bool) {
+        if self.has_revocable() != revocable {
+            self.revocable.store(revocable, Ordering::Relaxed);
         }
     }
 
-    /// Notes whether short records wait for the peer, which has begun to execute one. Called under the transmit lock.
+    /// Notes whether revocable records wait for the peer, which has begun one. Called under the transmit lock.
     #[inline]
     pub fn set_begun(&self, begun: bool) {
         if self.begun.load(Ordering::Relaxed) != begun {
@@ -301,17 +301,17 @@ impl WatchedRing {
             self.waits = None;
             return CHECK_INTERVAL;
         }
-        let short = self.pending_records.is_short();
+        let revocable = self.pending_records.has_revocable();
         if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
-            if !short {
+            if !revocable {
                 return WAKE_AFTER;
             }
             if self.gets_on(head, end) {
                 return CHECK_INTERVAL;
             }
         }
-        if short {
+        if revocable {
             // Schedules a poll of this process, which revokes late records and copies their bytes itself.
             self.pending_records.set_overdue();
             self.pending_records.peer_segment.mark(
@@ -382,7 +382,7 @@ impl Watched {
         guard.needs_peer.swap(false, Ordering::SeqCst);
         let end = Instant::now() + PROGRESS_TIMEOUT;
         let pause = self.entries.iter_mut().map(|entry| entry.look(end)).min().unwrap_or(CHECK_INTERVAL);
-        if self.entries.iter().any(|entry| entry.waits.is_some() && !entry.pending_records.is_short()) {
+        if self.entries.iter().any(|entry| entry.waits.is_some() && !entry.pending_records.has_revocable()) {
             guard.set_needs_peer();
         }
         self.no_timer = !guard.check_at(now + pause.as_nanos() as u64);

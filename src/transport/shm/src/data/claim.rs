@@ -1,7 +1,7 @@
 //! The word that decides which side executes a record.
 //!
 //! A short RDMA write or read in the ring costs a cache line while the peer polls. If the peer stops, the initiator
-//! revokes the record and copies through the kernel: see `tx/short`.
+//! revokes the record and copies through the kernel: see `tx/revocable`.
 //!
 //! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
 //! record before it executes it. The initiator claims records, oldest first, to revoke them, and marks each copied one.

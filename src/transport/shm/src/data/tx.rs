@@ -28,7 +28,7 @@
 //! (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
 //!
 //! The peer's program may wait without calls for a record that changes its memory. Most such records can be revoked
-//! (`short`); for others, the progress thread wakes the peer: see [`guard`](crate::guard).
+//! (`revocable`); for others, the progress thread wakes the peer: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
 use std::mem;
@@ -57,8 +57,8 @@ use crate::tx_ring::{Asked, Put, TxRing};
 mod extended;
 mod launch;
 mod peer;
-mod short;
-use self::short::Shorts;
+mod revocable;
+use self::revocable::RevocableRecords;
 
 /// The condition that completes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub struct Tx {
     part: Part,
     /// Position after the last record that changes the peer's memory; 0 once it is known to be consumed.
     written: u64,
-    shorts: Shorts,
+    revocable: RevocableRecords,
     /// Set if only records are in flight, no response is pending, and nothing drains: see [`Tx::progress_plain`]. May
     /// be set late.
     plain: bool,
@@ -182,7 +182,7 @@ impl Tx {
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
         tx.reading.room(tx.reads_out)?;
-        tx.shorts.records.room(sizes.requests)?;
+        tx.revocable.records.room(sizes.requests)?;
         Ok(tx)
     }
 
@@ -211,7 +211,7 @@ impl Tx {
         if self.is_free(request.fence) && request.len <= EAGER_MAX {
             let handed = match request.operation {
                 Operation::Send { solicited } => self.try_message(end, solicited, request),
-                Operation::Write(remote) => self.try_short_write(end, &remote, request),
+                Operation::Write(remote) => self.try_revocable_write(end, &remote, request),
                 _ => None,
             };
             if let Some(handed) = handed {
@@ -291,7 +291,7 @@ impl Tx {
 
     #[inline]
     fn known(&self) -> Option<u64> {
-        self.tx_ring.known().map(|known| self.shorts.reach(known))
+        self.tx_ring.known().map(|known| self.revocable.reach(known))
     }
 
     fn note_stall(&self) {
@@ -349,7 +349,7 @@ impl Tx {
         match self.tx_ring.ask(end.taken(), acknowledge) {
             Asked::Before => true,
             Asked::Now(position) => {
-                self.shorts.on_empty_record(tail, position);
+                self.revocable.on_empty_record(tail, position);
                 end.want(position);
                 end.notify_peer(Notice::Record);
                 true
@@ -389,7 +389,7 @@ impl Tx {
             return None;
         }
         let consumed = self.tx_ring.position(credit, |known| end.is_told(known))?.ok()?;
-        let consumed = if self.shorts.is_empty() { consumed } else { self.reach(end, consumed) };
+        let consumed = if self.revocable.is_empty() { consumed } else { self.reach(end, consumed) };
         end.set_known(consumed);
         Some(SeqNo(consumed + self.passed))
     }
@@ -402,8 +402,8 @@ impl Tx {
         }
         let reached = self.tx_ring.position(credit, |known| end.is_told(known));
         if let Some(Ok(consumed)) = reached {
-            if !self.shorts.is_empty() {
-                self.check_shorts(end, consumed);
+            if !self.revocable.is_empty() {
+                self.check_revocable(end, consumed);
             }
         }
         self.harvest(end, reached, &mut report);
@@ -446,7 +446,7 @@ impl Tx {
     fn harvest(&mut self, end: &End, reached: Option<std::result::Result<u64, Corrupt>>, report: &mut TxReport) {
         let consumed = match reached {
             None => return,
-            Some(Ok(consumed)) => self.shorts.reach(consumed),
+            Some(Ok(consumed)) => self.revocable.reach(consumed),
             Some(Err(Corrupt)) => {
                 report.corrupt();
                 return;
@@ -519,7 +519,7 @@ impl Tx {
             if let Some(end) = end {
                 let reached = self.tx_ring.consumed();
                 self.harvest(end, reached, &mut report);
-                end.pending_records.set_short(false);
+                end.pending_records.set_revocable(false);
                 end.pending_records.set_begun(false);
             }
             self.queued.clear();

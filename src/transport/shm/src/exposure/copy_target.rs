@@ -1,11 +1,11 @@
-//! The *door*: an idle thread that peers name as the target of their copies.
+//! The *target thread*: an idle thread that peers name as the target of their copies.
 //!
-//! The kernel looks up the target thread of process_vm_readv and process_vm_writev when the copy starts. So a process
-//! that replaces its door by a new thread revokes all copies that have not started, even by a stopped peer. Such a copy
-//! finds no thread; the peer then checks its access again and uses the new door. The door also works in a process whose
+//! The kernel looks up the target of process_vm_readv and process_vm_writev when the copy starts. So a process that
+//! replaces its target thread revokes all copies that have not started, even by a stopped peer. Such a copy finds no
+//! thread; the peer then checks its access again and uses the new thread. The target thread also serves a process whose
 //! first thread has ended.
 //!
-//! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. The
+//! A peer loads the id before it checks flag and row (SYNC target), so it never uses a new id after an old check. The
 //! kernel reuses an id only after all other ids: only a peer that is stopped while the kernel assigns all ids
 //! (/proc/sys/kernel/pid_max) could write through a reused id.
 
@@ -32,17 +32,17 @@ struct Sleeper {
 
 #[derive(Default)]
 struct Note {
-    state: Mutex<DoorState>,
+    state: Mutex<TargetState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct DoorState {
+struct TargetState {
     tid: i32,
     leave: bool,
 }
 
-/// The doors of a process: the published door and the doors that exit.
+/// The target threads of a process: the published thread, and threads that exit.
 pub struct CopyTargetThread {
     /// The published thread id; 0 if there is none.
     sign: InShared<AtomicU32>,
@@ -83,7 +83,7 @@ impl CopyTargetThread {
         Moment(self.published.load(Ordering::SeqCst))
     }
 
-    /// Replaces the door, unless a replacement was published after `since` or is in progress. See
+    /// Replaces the target thread, unless a replacement was published after `since` or is in progress. See
     /// [`CopyTargetThread::is_changed`].
     pub fn change(&self, since: Moment) -> Change {
         let mut threads = self.threads.lock();
@@ -126,7 +126,7 @@ impl CopyTargetThread {
         }
     }
 
-    /// Starts a door, which publishes its id and ends the previous one.
+    /// Starts a target thread, which publishes its id and ends the previous one.
     fn start(&self, threads: &mut Threads) -> io::Result<()> {
         let serial = threads.changes + 1;
         let note = Arc::<Note>::default();
@@ -134,11 +134,11 @@ impl CopyTargetThread {
         let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
         let run = move || {
             let tid = gettid().as_raw_nonzero().get();
-            // The previous door could otherwise overwrite the id.
+            // The previous target thread could otherwise overwrite the id.
             if let Some(note) = &before {
                 note.wait(|state| state.tid != 0);
             }
-            // SYNC door: the serial number is stored before the id. A call that loads the old number has revoked access
+            // SYNC target: the serial number precedes the id. A call that loads the old number has revoked access
             // before this store, so a peer that uses the new id sees the revocation.
             published.store(serial, Ordering::SeqCst);
             sign.store(tid as u32, Ordering::SeqCst);
@@ -149,7 +149,7 @@ impl CopyTargetThread {
             }
             own.wait(|state| state.leave);
         };
-        let thread = thread::start_on(STACK, c"dat-shm-door", run)?;
+        let thread = thread::start_on(STACK, c"dat-shm-target", run)?;
         threads.changes = serial;
         threads.all.push(Sleeper { serial, note, thread });
         Ok(())
@@ -163,9 +163,9 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door had to exit, and has exited.
+    /// Returns whether the target thread had to exit, and has exited.
     fn is_gone(&self) -> bool {
-        let DoorState { tid, leave } = *self.note.state.lock();
+        let TargetState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
         let own = std::process::id() as i32;
         // A debugger can keep an exited thread, which `getpriority` still finds.
@@ -175,12 +175,12 @@ impl Sleeper {
 }
 
 impl Note {
-    fn set(&self, change: impl FnOnce(&mut DoorState)) {
+    fn set(&self, change: impl FnOnce(&mut TargetState)) {
         change(&mut self.state.lock());
         self.changed.notify_all();
     }
 
-    fn wait(&self, until: impl Fn(&DoorState) -> bool) {
+    fn wait(&self, until: impl Fn(&TargetState) -> bool) {
         let mut state = self.state.lock();
         while !until(&state) {
             self.changed.wait(&mut state);

@@ -71,7 +71,7 @@ impl Owner for ProcessContext {
 }
 
 impl ProcessContext {
-    /// Creates a context with a link to itself and a door, but no progress thread.
+    /// Creates a context with a link to itself and a target thread, but no progress thread.
     pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
         let links = Links::new(ControlRegion::new()?)?;
         links.control.copy_target.open()?;
@@ -143,7 +143,7 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the progress thread, and closes the door and the listening socket. Another thread that
+    /// Waits for the end of the progress thread, ends the target thread, and closes the listening socket. A thread that
     /// releases a claim may briefly keep the socket's file.
     pub fn join(&self) {
         let thread = self.thread.lock().take();

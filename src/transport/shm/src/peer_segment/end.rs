@@ -51,8 +51,8 @@ pub enum Busy {
     Asking = 4,
     /// Rendezvous messages are in flight; the peer may offer parts.
     Announced = 8,
-    /// Short writes or reads are in flight, and are revoked when [`PendingRecords::is_due`].
-    Short = 16,
+    /// Revocable writes or reads are in flight, and are revoked when [`PendingRecords::is_due`].
+    Revocable = 16,
     /// Reads or atomic operations are in flight.
     Reading = 32,
 }
@@ -152,7 +152,7 @@ impl End {
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
             || self.is_answered()
-            || (state & Busy::Short as u32 != 0 && self.pending_records.is_due())
+            || (state & Busy::Revocable as u32 != 0 && self.pending_records.is_due())
     }
 
     #[inline]
@@ -225,7 +225,7 @@ impl End {
             || self.has_requests()
             || self.has_answers()
             || self.is_busy()
-            || self.pending_records.is_short()
+            || self.pending_records.has_revocable()
     }
 
     /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling
@@ -355,7 +355,7 @@ impl End {
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let table = self.peer_segment.transfers(self.side);
         let entered = self.peer_segment.own[usize::from(self.side & 1)].enter(table, transfers::own_tid());
-        // SYNC door: the thread id is loaded before flag and row are checked. If the peer replaces the thread, only a
+        // SYNC target: the thread id is loaded before flag and row are checked. If the peer replaces the thread, only a
         // copy through the old thread can miss the revocation.
         let copy_target = self.peer_segment.copy_target();
         fence(Ordering::Acquire);

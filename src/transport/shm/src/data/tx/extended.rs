@@ -72,7 +72,7 @@ impl Tx {
         let header = Header { kind: kind::ATOMIC, solicited: false, acknowledge: Acknowledge::Completion, aux: WORD };
         let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
         if let StartOutcome::Started(Done::At(position)) = launch {
-            (self.written, self.shorts.behind) = (position, position);
+            (self.written, self.revocable.behind) = (position, position);
             end.notify_peer(Notice::Record);
             // As after a write, the peer's program may only be reading the word.
             if !end.peer_segment.is_local() {

@@ -142,7 +142,7 @@ impl Tx {
 
     #[cold]
     pub(super) fn is_not_consumed(&mut self) -> bool {
-        let consumed = self.shorts.done >= self.written || self.tx_ring.has_consumed(self.written);
+        let consumed = self.revocable.done >= self.written || self.tx_ring.has_consumed(self.written);
         if consumed {
             self.written = 0;
         }
@@ -161,7 +161,7 @@ impl Tx {
         loop {
             let next = match self.route(end, Transfer::Write { splits: tail > 0 }, len) {
                 Route::Record => {
-                    let launch = match self.has_room_for_short(end) {
+                    let launch = match self.has_room_for_revocable(end) {
                         true => self.short_write(end, remote, request),
                         false => StartOutcome::Waits(WaitReason::Peer),
                     };
@@ -211,7 +211,7 @@ impl Tx {
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
         if let StartOutcome::Started(Done::At(position)) = launch {
-            (self.written, self.shorts.behind) = (position, position);
+            (self.written, self.revocable.behind) = (position, position);
             end.watch_peer(position);
         }
         launch
@@ -228,7 +228,7 @@ impl Tx {
         loop {
             let next = match self.route(end, Transfer::Read, len) {
                 Route::Record => {
-                    let has_room = self.reading.len() < self.reads_out && self.has_room_for_short(end);
+                    let has_room = self.reading.len() < self.reads_out && self.has_room_for_revocable(end);
                     let remote = RemoteSegment { len, ..*remote };
                     match has_room.then(|| self.short_read(end, &remote, request)).flatten() {
                         Some(launch) => return launch,

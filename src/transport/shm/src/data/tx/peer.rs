@@ -122,7 +122,7 @@ impl Tx {
         reading.offset += len;
         if last {
             self.in_flight[place].done = Done::Now;
-            self.shorts.on_answer(reading.end);
+            self.revocable.on_answer(reading.end);
             self.reading.pop_front();
             end.finish_soon();
         }

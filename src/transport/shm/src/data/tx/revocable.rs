@@ -1,4 +1,4 @@
-//! Short writes and reads that either side can execute.
+//! Short writes and reads in records that can be revoked, so that either side can execute them.
 //!
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
 //! writes and reads use the ring while the peer consumes them in time. If the peer's position does not move for five
@@ -6,9 +6,9 @@
 //! copies; posts, polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be
 //! revoked, so later records wait for the peer. A record whose copy fails is left to the peer.
 //!
-//! A revoked record stays in the ring until the peer passes it. Until then, short writes and reads use the kernel, unless
-//! they must follow a record. So a peer that polls rarely costs one revocation per poll. A revoked record is complete
-//! when the peer has consumed all earlier records that are neither short nor
+//! A revoked record stays in the ring until the peer passes it. Until then, writes and reads use the kernel, unless they
+//! must follow a record. So a peer that polls rarely costs one revocation per poll. A revoked record is complete
+//! when the peer has consumed all earlier records that are neither revocable nor
 //! [`NOTHING`](crate::record::kind::NOTHING).
 
 use std::collections::VecDeque;
@@ -37,9 +37,9 @@ enum What {
 
 /// A record that the peer may not have consumed.
 #[derive(Clone, Copy)]
-pub(super) struct Short {
+pub(super) struct Revocable {
     end: u64,
-    /// End of the last earlier record that is not short.
+    /// End of the last earlier record that is not revocable.
     after: u64,
     /// End of the last earlier record that changes the peer's memory and cannot be revoked.
     behind: u64,
@@ -50,12 +50,12 @@ pub(super) struct Short {
 }
 
 #[derive(Default)]
-pub(super) struct Shorts {
-    pub(super) records: VecDeque<Short>,
-    /// End of the last short record or of the empty record that follows it, and the short record's `after`.
+pub(super) struct RevocableRecords {
+    pub(super) records: VecDeque<Revocable>,
+    /// End of the last revocable record or of the empty record that follows it, and its `after`.
     tail: u64,
     after: u64,
-    /// As [`Short::behind`], for all records.
+    /// As [`Revocable::behind`], for all records.
     pub(super) behind: u64,
     /// Position up to which all changes of the peer's memory are done.
     pub(super) done: u64,
@@ -66,17 +66,17 @@ pub(super) struct Shorts {
     mine: bool,
 }
 
-impl Shorts {
+impl RevocableRecords {
     /// Returns the position up to which records are complete if the peer has consumed `consumed`.
     #[inline]
     pub(super) fn reach(&self, consumed: u64) -> u64 {
         let consumed = consumed.max(self.answered);
         let mut reach = consumed;
-        for short in &self.records {
-            if !short.done || short.after > consumed {
+        for record in &self.records {
+            if !record.done || record.after > consumed {
                 return reach;
             }
-            reach = short.end.max(reach);
+            reach = record.end.max(reach);
         }
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
@@ -84,8 +84,8 @@ impl Shorts {
     /// Removes the consumed records. Returns their number, or more if some are long.
     fn pass(&mut self, consumed: u64) -> u32 {
         let mut count = 0;
-        while let Some(short) = self.records.front().filter(|short| short.end <= consumed) {
-            count += if let What::LongWrite(_) = short.what { POSTPONE_AFTER } else { 1 };
+        while let Some(record) = self.records.front().filter(|record| record.end <= consumed) {
+            count += if let What::LongWrite(_) = record.what { POSTPONE_AFTER } else { 1 };
             self.records.pop_front();
         }
         count
@@ -114,32 +114,32 @@ impl Shorts {
 }
 
 impl Tx {
-    /// Returns whether one more short record has room. Revoked records count until the peer passes them.
+    /// Returns whether one more revocable record has room. Revoked records count until the peer passes them.
     #[inline]
-    pub(super) fn has_room_for_short(&mut self, end: &End) -> bool {
-        if self.shorts.is_full() {
+    pub(super) fn has_room_for_revocable(&mut self, end: &End) -> bool {
+        if self.revocable.is_full() {
             if let Some(Ok(consumed)) = self.tx_ring.consumed() {
-                self.shorts.pass(consumed);
-                if self.shorts.is_empty() {
-                    end.set_busy(Busy::Short, false);
-                    end.pending_records.set_short(false);
+                self.revocable.pass(consumed);
+                if self.revocable.is_empty() {
+                    end.set_busy(Busy::Revocable, false);
+                    end.pending_records.set_revocable(false);
                     end.pending_records.set_begun(false);
                 }
             }
         }
-        !self.shorts.is_full()
+        !self.revocable.is_full()
     }
 
     /// Returns whether the peer should execute a short write or read: it is awake, and has passed all revoked records.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
-        !end.peer_sleeps() && self.has_room_for_short(end) && self.tx_ring.has_consumed(self.shorts.done)
+        !end.peer_sleeps() && self.has_room_for_revocable(end) && self.tx_ring.has_consumed(self.revocable.done)
     }
 
     /// Executes a write that fits a record: within this process immediately, otherwise through the ring, if the peer
     /// should execute it. Returns `None` if it must wait, fails, or needs another way.
     #[inline(always)]
-    pub(super) fn try_short_write(
+    pub(super) fn try_revocable_write(
         &mut self,
         end: &End,
         remote: &RemoteSegment,
@@ -260,50 +260,50 @@ impl Tx {
 
     #[inline]
     fn add_short(&mut self, end: &End, [before, position]: [u64; 2], target: &RemoteSegment, what: What) {
-        let shorts = &mut self.shorts;
-        if shorts.tail != before {
-            shorts.after = before;
+        let revocable = &mut self.revocable;
+        if revocable.tail != before {
+            revocable.after = before;
         }
-        shorts.tail = position;
-        if shorts.records.back().is_none_or(|last| last.done) {
-            shorts.mine = true;
-            shorts.seen = before;
+        revocable.tail = position;
+        if revocable.records.back().is_none_or(|last| last.done) {
+            revocable.mine = true;
+            revocable.seen = before;
             end.pending_records.clear_due();
-            end.set_busy(Busy::Short, true);
-            end.pending_records.set_short(true);
+            end.set_busy(Busy::Revocable, true);
+            end.pending_records.set_revocable(true);
         }
-        let (after, behind) = (shorts.after, shorts.behind);
-        shorts.records.push_back(Short { end: position, after, behind, target: *target, what, done: false });
+        let (after, behind) = (revocable.after, revocable.behind);
+        revocable.records.push_back(Revocable { end: position, after, behind, target: *target, what, done: false });
         end.watch(position);
         end.look_in_passing();
     }
 
     #[inline(never)]
     pub(super) fn reach(&mut self, end: &End, consumed: u64) -> u64 {
-        self.check_shorts(end, consumed);
-        self.shorts.reach(consumed)
+        self.check_revocable(end, consumed);
+        self.revocable.reach(consumed)
     }
 
-    pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
-        let executed = self.shorts.pass(consumed);
-        if !self.shorts.records.is_empty() {
-            if consumed != self.shorts.seen {
-                (self.shorts.seen, self.shorts.mine) = (consumed, true);
+    pub(super) fn check_revocable(&mut self, end: &End, consumed: u64) {
+        let executed = self.revocable.pass(consumed);
+        if !self.revocable.records.is_empty() {
+            if consumed != self.revocable.seen {
+                (self.revocable.seen, self.revocable.mine) = (consumed, true);
                 end.pending_records.clear_due();
             } else if end.pending_records.is_due() {
                 let reads = self.reading.len();
-                self.shorts.mine = self.take_back(end, consumed);
+                self.revocable.mine = self.take_back(end, consumed);
                 // A revoked read has no response, which would report that earlier records are consumed.
                 if self.reading.len() < reads && !self.ask(end, Acknowledge::Completion) {
                     end.repoll();
                 }
             }
         }
-        let open = self.shorts.records.iter().any(|short| !short.done);
-        end.set_busy(Busy::Short, open);
-        let mine = self.shorts.mine;
+        let open = self.revocable.records.iter().any(|record| !record.done);
+        end.set_busy(Busy::Revocable, open);
+        let mine = self.revocable.mine;
         // If this side may not revoke, the progress thread instead wakes the peer, which then notifies this side.
-        end.pending_records.set_short(open && mine);
+        end.pending_records.set_revocable(open && mine);
         end.pending_records.set_begun(open && !mine);
         if executed > 0 {
             end.control().guard.note_executed(executed);
@@ -319,53 +319,53 @@ impl Tx {
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.pending_records.set_due();
-        for at in 0..self.shorts.records.len() {
-            let short = self.shorts.records[at];
-            if short.done {
+        for at in 0..self.revocable.records.len() {
+            let record = self.revocable.records[at];
+            if record.done {
                 continue;
             }
-            if short.behind > consumed {
+            if record.behind > consumed {
                 return false;
             }
-            if !end.own_claim().take_back(short.end) {
+            if !end.own_claim().take_back(record.end) {
                 // The peer is executing this record.
                 return false;
             }
-            let outcome = match short.what {
-                What::Write => self.copy_write(end, &short),
-                What::Read(id) => self.copy_kept(end, id, &short.target, copy::from_peer),
-                What::LongWrite(id) => self.copy_kept(end, id, &short.target, copy::to_peer),
+            let outcome = match record.what {
+                What::Write => self.copy_write(end, &record),
+                What::Read(id) => self.copy_kept(end, id, &record.target, copy::from_peer),
+                What::LongWrite(id) => self.copy_kept(end, id, &record.target, copy::to_peer),
             };
             if outcome.is_ok() {
-                end.own_claim().finish(short.end);
-                self.shorts.records[at].done = true;
-                self.shorts.done = short.end;
+                end.own_claim().finish(record.end);
+                self.revocable.records[at].done = true;
+                self.revocable.done = record.end;
                 end.tell_always();
-                if let What::LongWrite(_) = short.what {
+                if let What::LongWrite(_) = record.what {
                     // Other connections get their turn first.
                     end.pending_records.set_overdue();
                     return true;
                 }
-                if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
+                if at + 1 < self.revocable.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
                     return true;
                 }
                 continue;
             }
             // The copy failed: leave this and all later records to the peer.
-            end.own_claim().give_back(short.end);
-            self.shorts.records.truncate(at);
-            self.shorts.tail = 0;
-            self.shorts.behind = self.tx_ring.tail();
+            end.own_claim().give_back(record.end);
+            self.revocable.records.truncate(at);
+            self.revocable.tail = 0;
+            self.revocable.behind = self.tx_ring.tail();
             end.tell_always();
             return false;
         }
         true
     }
 
-    fn copy_write(&self, end: &End, short: &Short) -> Copied {
-        let payload = self.tx_ring.payload(short.end, TARGET + short.target.len as usize);
+    fn copy_write(&self, end: &End, record: &Revocable) -> Copied {
+        let payload = self.tx_ring.payload(record.end, TARGET + record.target.len as usize);
         let bytes = payload.ok_or(CopyError::PeerGone)?;
-        copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
+        copy::bytes_to_peer(end, bytes.split(TARGET).1, &record.target)
     }
 
     /// Copies a request's segments to or from the peer's memory, and completes it.
