@@ -12,6 +12,7 @@ use crate::counters::{ConnSummary, Counters};
 use crate::ep::Endpoint;
 use crate::ep_state::EpState;
 use crate::evd::Evd;
+use crate::event::Streams;
 use crate::ia::{AdapterSink, Ia};
 use crate::srq::Srq;
 use crate::transport::{Path, Transport};
@@ -50,6 +51,12 @@ pub struct EndpointSnapshot {
     pub requests: usize,
     /// Receives posted to the endpoint's own queue.
     pub receives: usize,
+    /// The SRQ that the endpoint uses instead of its own queue.
+    pub srq: Option<Handle>,
+    /// The EVD of requests.
+    pub request_evd: Option<Handle>,
+    /// The EVD of receives.
+    pub recv_evd: Option<Handle>,
     /// Set if the EVD of requests or of receives is full.
     pub evd_full: bool,
     /// Counters of all its connections.
@@ -72,6 +79,8 @@ pub struct QueueSnapshot {
     pub handle: Handle,
     /// Kind.
     pub kind: QueueKind,
+    /// Streams that an EVD accepts.
+    pub streams: Streams,
     /// Number of entries.
     pub size: usize,
     /// Queued events, or available receives.

@@ -14,7 +14,7 @@ use host::memory;
 
 use crate::arena::{Header, Kind};
 use crate::error::{Arg, Error, Result, Role, StateError};
-use crate::event::AsyncReason;
+use crate::event::{AsyncReason, Streams};
 use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
@@ -134,6 +134,7 @@ impl<T: Transport> Srq<T> {
         Some(QueueSnapshot {
             handle: self.header.handle(),
             kind: QueueKind::Srq,
+            streams: Streams::empty(),
             size: accounting.max_recvs,
             filled: accounting.available,
             low_watermark: if accounting.armed { accounting.low_watermark } else { 0 },

@@ -39,6 +39,9 @@ impl<T: Transport> Endpoint<T> {
                 path: qp.map_or(Path::default(), |qp| self.ia.transport.path(qp, &requests.tx)),
                 requests: requests.flight.len(),
                 receives: 0,
+                srq: self.srq.as_ref().map(|srq| srq.header.handle()),
+                request_evd: requests.evd.as_ref().map(|evd| evd.header.handle()),
+                recv_evd: None,
                 evd_full: requests.evd.as_ref().is_some_and(|evd| evd.is_full()),
                 counters: self.of_requests(&requests),
             }
@@ -46,6 +49,7 @@ impl<T: Transport> Endpoint<T> {
         {
             let receives = self.receives.try_lock()?;
             snapshot.receives = receives.posted.len();
+            snapshot.recv_evd = receives.evd.as_ref().map(|evd| evd.header.handle());
             snapshot.evd_full |= receives.evd.as_ref().is_some_and(|evd| evd.is_full());
             snapshot.counters.tallies.add(&receives.received);
         }

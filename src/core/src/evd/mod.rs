@@ -191,6 +191,7 @@ impl<T: Transport> Evd<T> {
         Some(QueueSnapshot {
             handle: self.header.handle(),
             kind: QueueKind::Evd,
+            streams: self.streams,
             size: queue.qlen,
             filled: queue.len(),
             low_watermark: 0,

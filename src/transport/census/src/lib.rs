@@ -27,8 +27,8 @@ use host::poll;
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use packet::{ADAPTER, END, ENDPOINTS, MAX_DETAILS, MAX_PACKET, QUEUES};
-pub use packet::{AGAIN, ASK, Adapter, Counts, Endpoint, Field, MAX_BYTES, Queue};
+use packet::{ADAPTER, END, ENDPOINTS, LINKS, MAX_DETAILS, MAX_PACKET, QUEUES, STREAMS};
+pub use packet::{AGAIN, ASK, Adapter, Counts, Endpoint, EndpointLinks, Field, MAX_BYTES, Queue};
 pub use server::{Beacon, Census, Copies};
 use socket::Socket;
 
@@ -184,23 +184,18 @@ fn ask(connect: impl Fn() -> rustix::io::Result<Socket>, question: &[u8]) -> Opt
     }
 }
 
-/// Receives all packets of a response; `None` if one is missing or invalid, or if they exceed the limits.
+/// Receives all packets of a response; `None` if one up to [`END`] is missing or invalid, or if they exceed the limits.
 fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
     let (mut adapters, mut packet) = (Vec::<OpenAdapter>::new(), vec![0; MAX_PACKET]);
     let (mut endpoints, mut queues) = (0, 0);
     loop {
-        let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-        let len = match socket.recv(&mut packet, &mut Vec::new()) {
-            Ok(len) => len,
-            Err(Errno::AGAIN) => {
-                poll::wait([Some(socket.as_fd())], Some(left)).ok()?;
-                continue;
-            }
-            Err(_) => return None,
-        };
-        let (&kind, mut fields) = packet.get(..len)?.split_first()?;
+        let (&kind, mut fields) = receive_one(socket, until, &mut packet)?.split_first()?;
         if kind == END {
-            return fields.is_empty().then_some(adapters);
+            let is_valid = fields.is_empty();
+            if is_valid {
+                receive_rest(socket, until, &mut packet, &mut adapters);
+            }
+            return is_valid.then_some(adapters);
         }
         while !fields.is_empty() {
             match kind {
@@ -222,6 +217,43 @@ fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
         let is_known = matches!(kind, ADAPTER | ENDPOINTS | QUEUES);
         if !is_known || adapters.len() > MAX_ADAPTERS || endpoints.max(queues) > MAX_DETAILS {
             return None;
+        }
+    }
+}
+
+/// Receives the packets after [`END`] until the end of the connection or the time, and adds what they contain.
+fn receive_rest(socket: &Socket, until: Instant, packet: &mut [u8], adapters: &mut [OpenAdapter]) {
+    let (endpoints, queues): (Vec<_>, Vec<_>) =
+        adapters.iter_mut().map(|open| (open.endpoints.iter_mut(), open.queues.iter_mut())).unzip();
+    let (mut endpoints, mut queues) = (endpoints.into_iter().flatten(), queues.into_iter().flatten());
+    while let Some([kind, len, items @ ..]) = receive_one(socket, until, packet) {
+        for mut item in items.chunks_exact(usize::from(*len).max(1)) {
+            match *kind {
+                LINKS => {
+                    let Some(endpoint) = endpoints.next() else { break };
+                    endpoint.links = Field::take(&mut item);
+                }
+                STREAMS => {
+                    let Some(queue) = queues.next() else { break };
+                    queue.streams = Field::take(&mut item).unwrap_or(0);
+                }
+                _ => break,
+            }
+        }
+    }
+}
+
+/// Receives a packet; `None` at the end of the connection or of the time.
+fn receive_one<'a>(socket: &Socket, until: Instant, packet: &'a mut [u8]) -> Option<&'a [u8]> {
+    loop {
+        let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+        match socket.recv(packet, &mut Vec::new()) {
+            Ok(0) => return None,
+            Ok(len) => return packet.get(..len),
+            Err(Errno::AGAIN) => {
+                poll::wait([Some(socket.as_fd())], Some(left)).ok()?;
+            }
+            Err(_) => return None,
         }
     }
 }

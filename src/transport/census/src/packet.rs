@@ -1,5 +1,9 @@
 //! The packets of a question and its response: a kind byte, then fields in little-endian order. The snapshot of a
 //! process has a packet for each adapter, then packets with some of its endpoints, then with its queues.
+//!
+//! These packets and [`END`] do not change, because a tool rejects fields that it does not know. New fields are in packets
+//! after [`END`], which older tools do not read, and older libraries do not send. Their kind byte
+//! is followed by the length of an item. A reader skips unknown kinds, and the unknown end of an item.
 
 use crate::copies::Obstacle;
 
@@ -11,8 +15,12 @@ pub const ADAPTER: u8 = 13;
 pub const ENDPOINTS: u8 = 14;
 /// Kind of a packet with [`Queue`]s of the last adapter.
 pub const QUEUES: u8 = 15;
-/// Kind of the last packet of a response, without fields.
+/// Kind of the last packet that a response must have, without fields.
 pub const END: u8 = 16;
+/// Kind of a packet after [`END`] with the [`EndpointLinks`] of all endpoints of the response, in their order.
+pub const LINKS: u8 = 17;
+/// Kind of a packet after [`END`] with the streams of all queues of the response, in their order.
+pub const STREAMS: u8 = 18;
 /// Kind of a whole response without fields: the process cannot respond now.
 pub const AGAIN: u8 = 11;
 /// Maximum length of a field of bytes or text, in bytes.
@@ -85,17 +93,17 @@ impl Field for String {
     }
 }
 
-/// Implements [`Field`] for structures; `take` applies the check.
+/// Implements [`Field`] for structures; `take` applies the check, and takes fields that are not named from the default.
 #[macro_export]
 macro_rules! structures {
-    ($($type:ident { $($field:ident)* } $(if $check:expr)?;)*) => {
+    ($($type:ident { $($field:ident)* $(.. $default:ident)? } $(if $check:expr)?;)*) => {
         $(impl $crate::Field for $type {
             fn put(&self, packet: &mut Vec<u8>) {
                 $(self.$field.put(packet);)*
             }
 
             fn take(packet: &mut &[u8]) -> Option<Self> {
-                Some($type { $($field: $crate::Field::take(packet)?),* })$(.filter($check))?
+                Some($type { $($field: $crate::Field::take(packet)?,)* $(..$default::default())? })$(.filter($check))?
             }
         })*
     };
@@ -111,9 +119,10 @@ structures! {
     };
     Endpoint {
         handle state peer qualifier process path local_socket peer_socket outstanding_requests posted_receives
-        requests_wait message_waits evd_full counts
+        requests_wait message_waits evd_full counts .. Default
     };
-    Queue { handle is_srq size filled low_watermark lost has_waiter };
+    Queue { handle is_srq size filled low_watermark lost has_waiter .. Default };
+    EndpointLinks { srq request_evd receive_evd };
 }
 
 /// Counters of an endpoint, or of all endpoints of an adapter.
@@ -205,6 +214,19 @@ pub struct Endpoint {
     pub evd_full: bool,
     /// Counters of all its connections.
     pub counts: Counts,
+    /// The queues that the endpoint uses; `None` if the process has an older library.
+    pub links: Option<EndpointLinks>,
+}
+
+/// The handles of the queues that an endpoint uses; 0 without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndpointLinks {
+    /// The shared receive queue.
+    pub srq: u64,
+    /// The event dispatcher of requests.
+    pub request_evd: u64,
+    /// The event dispatcher of receives.
+    pub receive_evd: u64,
 }
 
 /// An event dispatcher or a shared receive queue of an adapter.
@@ -224,4 +246,7 @@ pub struct Queue {
     pub lost: u64,
     /// Set while a thread waits on the event dispatcher.
     pub has_waiter: bool,
+    /// Streams that the event dispatcher accepts, with the bits of the C interface; 0 if the process has an older
+    /// library.
+    pub streams: u32,
 }

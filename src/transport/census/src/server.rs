@@ -6,6 +6,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use dat_core::Handle;
 use dat_core::event::Transfer;
 use dat_core::transport::{
     AdapterSink, AdapterSnapshot, EndpointSnapshot, Glanced, QueueKind, QueueSnapshot, Transport,
@@ -15,7 +16,8 @@ use host::memory::{self, Room};
 
 use crate::copies::Obstacle;
 use crate::packet::{
-    ADAPTER, AGAIN, Adapter, Counts, END, ENDPOINTS, Endpoint, Field, MAX_BYTES, MAX_DETAILS, MAX_PACKET, QUEUES, Queue,
+    ADAPTER, AGAIN, Adapter, Counts, END, ENDPOINTS, Endpoint, EndpointLinks, Field, LINKS, MAX_BYTES, MAX_DETAILS,
+    MAX_PACKET, QUEUES, Queue, STREAMS,
 };
 use crate::socket::Socket;
 
@@ -23,6 +25,11 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
 const REUSE_TIME: Duration = Duration::from_millis(100);
 /// Maximum length of an endpoint or a queue in a packet, in bytes.
 const MAX_ITEM: usize = 512;
+/// Maximum size of a response for which the default size of a socket certainly suffices, in bytes.
+const SMALL: usize = 64 << 10;
+/// Lengths of the items of [`LINKS`] and [`STREAMS`], in bytes.
+const LINKS_LEN: u8 = 24;
+const STREAMS_LEN: u8 = 4;
 /// Maximum number of responses per call, and the pause after it, in which others wait.
 const TURN: usize = 16;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -48,7 +55,7 @@ pub struct Census<T: Transport> {
 
 /// The last response.
 struct Response {
-    /// All packets but [`END`]; `None` for [`AGAIN`].
+    /// All packets; `None` for [`AGAIN`].
     packets: Option<Vec<Vec<u8>>>,
     made: Instant,
 }
@@ -77,9 +84,7 @@ impl<T: Transport> Census<T> {
             None => response.insert(Response { packets: self.packets(copies()), made: Instant::now() }),
         };
         let _ = match &response.packets {
-            Some(packets) => {
-                packets.iter().try_for_each(|packet| socket.send(packet, &[])).and_then(|()| socket.send(&[END], &[]))
-            }
+            Some(packets) => send(socket, packets),
             None => socket.send(&[AGAIN], &[]),
         };
     }
@@ -88,31 +93,56 @@ impl<T: Transport> Census<T> {
     fn packets(&self, copies: Copies) -> Option<Vec<Vec<u8>>> {
         let until = Instant::now() + LOCK_TIMEOUT;
         let (mut packets, mut left) = (Vec::new(), MAX_DETAILS);
+        let (mut all_links, mut all_streams) = (Vec::new(), Vec::new());
         for (sink, since) in self.adapters.lock().iter() {
             match sink.glance(until, left) {
                 Glanced::Told(mut snapshot) => {
                     left -= snapshot.endpoints.len().max(snapshot.queues.len());
-                    pack(&mut packets, ADAPTER, [adapter(&mut snapshot, since.elapsed(), copies)])?;
-                    pack(&mut packets, ENDPOINTS, snapshot.endpoints.iter().map(endpoint))?;
-                    pack(&mut packets, QUEUES, snapshot.queues.iter().map(queue))?;
+                    pack(&mut packets, &[ADAPTER], [adapter(&mut snapshot, since.elapsed(), copies)])?;
+                    pack(&mut packets, &[ENDPOINTS], snapshot.endpoints.iter().map(endpoint))?;
+                    pack(&mut packets, &[QUEUES], snapshot.queues.iter().map(queue))?;
+                    all_links.room(snapshot.endpoints.len()).ok()?;
+                    all_links.extend(snapshot.endpoints.iter().map(links));
+                    all_streams.room(snapshot.queues.len()).ok()?;
+                    all_streams.extend(snapshot.queues.iter().map(|queue| queue.streams.bits()));
                 }
                 Glanced::Busy => return None,
                 Glanced::Closed => {}
             }
         }
+        pack_end(&mut packets, all_links, all_streams)?;
         packets.iter_mut().for_each(Vec::shrink_to_fit);
         Some(packets)
     }
 }
 
-/// Appends packets of this kind with all `items`. Returns `None` without memory.
-fn pack<F: Field>(packets: &mut Vec<Vec<u8>>, kind: u8, items: impl IntoIterator<Item = F>) -> Option<()> {
+/// Sends the packets of a response.
+fn send(socket: &Socket, packets: &[Vec<u8>]) -> rustix::io::Result<()> {
+    let size = packets.iter().map(Vec::len).sum::<usize>();
+    if size > SMALL {
+        socket.enlarge();
+    }
+    packets.iter().try_for_each(|packet| socket.send(packet, &[]))
+}
+
+/// Appends [`END`] and the packets after it. Returns `None` without memory.
+fn pack_end(packets: &mut Vec<Vec<u8>>, links: Vec<EndpointLinks>, streams: Vec<u32>) -> Option<()> {
+    packets.room(1).ok()?;
+    let mut end = memory::vec(1).ok()?;
+    end.push(END);
+    packets.push(end);
+    pack(packets, &[LINKS, LINKS_LEN], links)?;
+    pack(packets, &[STREAMS, STREAMS_LEN], streams)
+}
+
+/// Appends packets that begin with `head` and contain all `items`. Returns `None` without memory.
+fn pack<F: Field>(packets: &mut Vec<Vec<u8>>, head: &[u8], items: impl IntoIterator<Item = F>) -> Option<()> {
     let mut room = false;
     for item in items {
         if !room {
             packets.room(1).ok()?;
             let mut packet = memory::vec(MAX_PACKET).ok()?;
-            packet.push(kind);
+            packet.extend_from_slice(head);
             packets.push(packet);
         }
         let packet = packets.last_mut()?;
@@ -166,7 +196,7 @@ fn counts(counters: &dat_core::counters::Counters) -> Counts {
 }
 
 fn endpoint(snapshot: &EndpointSnapshot) -> Endpoint {
-    let EndpointSnapshot { handle, state, remote, path, requests, receives, evd_full, counters } = snapshot;
+    let EndpointSnapshot { handle, state, remote, path, requests, receives, evd_full, counters, .. } = snapshot;
     Endpoint {
         handle: handle.0 as u64,
         state: state.to_string(),
@@ -182,11 +212,18 @@ fn endpoint(snapshot: &EndpointSnapshot) -> Endpoint {
         message_waits: path.message_waits,
         evd_full: *evd_full,
         counts: counts(counters),
+        links: Some(links(snapshot)),
     }
 }
 
+fn links(snapshot: &EndpointSnapshot) -> EndpointLinks {
+    let handle = |handle: Option<Handle>| handle.map_or(0, |handle| handle.0 as u64);
+    let EndpointSnapshot { srq, request_evd, recv_evd, .. } = *snapshot;
+    EndpointLinks { srq: handle(srq), request_evd: handle(request_evd), receive_evd: handle(recv_evd) }
+}
+
 fn queue(snapshot: &QueueSnapshot) -> Queue {
-    let QueueSnapshot { handle, kind, size, filled, low_watermark, lost, has_waiter } = *snapshot;
+    let QueueSnapshot { handle, kind, streams, size, filled, low_watermark, lost, has_waiter } = *snapshot;
     Queue {
         handle: handle.0 as u64,
         is_srq: kind == QueueKind::Srq,
@@ -195,6 +232,7 @@ fn queue(snapshot: &QueueSnapshot) -> Queue {
         low_watermark: low_watermark as u64,
         lost,
         has_waiter,
+        streams: streams.bits(),
     }
 }
 

@@ -15,6 +15,7 @@ use host::cancel::Shielded;
 use host::fork::CloseOnFork;
 use rustix::cmsg_space;
 use rustix::io::{Errno, Result, retry_on_intr};
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
@@ -26,6 +27,9 @@ pub const MAX_FDS: usize = 16;
 
 /// Maximum length of a socket's path, in bytes.
 const MAX_PATH: usize = 107;
+
+/// Size of [`Socket::enlarge`], in bytes.
+const SEND_SIZE: usize = 256 << 10;
 
 /// Maximum attempts of [`Socket::send_byte`] while the system has no memory.
 const ATTEMPTS: usize = 1000;
@@ -151,6 +155,12 @@ impl Socket {
             Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
             Err(error) => Err(error),
         }
+    }
+
+    /// Raises the limit on unread messages above the default. A failure has no effect.
+    pub fn enlarge(&self) {
+        // The kernel limits the size to net.core.wmem_max, then doubles it.
+        let _ = set_socket_send_buffer_size(&self.fd, SEND_SIZE);
     }
 
     /// Sends one byte as a message. Drops it if the socket is full or has no reader.

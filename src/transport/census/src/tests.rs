@@ -90,6 +90,39 @@ fn receives_all_adapters() {
 }
 
 #[test]
+fn packets_after_the_end_add_fields_and_may_be_unknown() {
+    let whole = [vec![open("one")], vec![with_two::<Endpoint>(ENDPOINTS), with_two::<Queue>(QUEUES)], vec![vec![END]]];
+    let links = EndpointLinks { srq: 1, request_evd: 2, receive_evd: 3 };
+    let rest = |kind, item: &dyn Fn(&mut Vec<u8>), more: usize| {
+        let mut packet = vec![kind, 0];
+        for _ in 0..3 {
+            item(&mut packet);
+            packet.extend(vec![7; more]);
+        }
+        packet[1] = ((packet.len() - 2) / 3) as u8;
+        packet
+    };
+    let found = |rest: Vec<Vec<u8>>| {
+        let all = responses(&[[whole.concat(), rest].concat()]).remove(0).expect("a response");
+        let [open] = &all[..] else { panic!("one adapter") };
+        let (endpoints, queues) = (open.endpoints.iter(), open.queues.iter());
+        (endpoints.map(|one| one.links).collect::<Vec<_>>(), queues.map(|one| one.streams).collect::<Vec<_>>())
+    };
+    let none = (vec![None; 2], vec![0; 2]);
+    let full = (vec![Some(links); 2], vec![0x20; 2]);
+    let put_links = |packet: &mut Vec<u8>| links.put(packet);
+    let put_streams = |packet: &mut Vec<u8>| 0x20_u32.put(packet);
+    assert_eq!(found(vec![]), none);
+    // Items of today and longer ones, more items than endpoints, and an unknown kind.
+    for more in [0, 5] {
+        let unknown = rest(99, &put_streams, 0);
+        assert_eq!(found(vec![rest(LINKS, &put_links, more), unknown, rest(STREAMS, &put_streams, more)]), full);
+    }
+    // Items that are too short or without a length.
+    assert_eq!(found(vec![rest(LINKS, &put_streams, 0), vec![STREAMS, 0, 1], vec![LINKS]]), none);
+}
+
+#[test]
 fn invalid_responses_are_none() {
     // The last packet is missing, an adapter is missing or incomplete, there are too many, and so on.
     let packets = [
