@@ -9,6 +9,8 @@
  * - send: the same, after a message for which the peer has no receive
  * - slander: connects to this host like dat-ping, sends one message of wrong bytes, waits for the end of the connection
  * - accept: accepts one connection and waits for its end
+ * - neglect: the same with receives, but never dequeues their completions
+ * - hold: receives a connection request, and neither accepts nor rejects it; waits for the end of standard input
  * - lie: accepts like dat-ping, and returns every message unchanged, which dat-ping does not expect
  * - stray: connects to this host like dat-perf, and sends a message to a thread on a connection without traffic, or for
  *   "srq" to the shared receive queue of the first thread; prints the response
@@ -161,6 +163,26 @@ static int accept_and_stay(DAT_CONN_QUAL qualifier)
     (void)next(connections, 0);
     say("gone");
     return 0;
+}
+
+static int neglect(DAT_CONN_QUAL qualifier)
+{
+    DAT_LMR_CONTEXT local;
+    DAT_RMR_CONTEXT remote;
+    char *buffer = memory(TRANSFER, &local, &remote);
+    DAT_LMR_TRIPLET iov = segment(local, buffer, TRANSFER);
+    DAT_DTO_COOKIE cookie;
+
+    cookie.as_64 = 0;
+    must("dat_ep_post_recv", dat_ep_post_recv(ep, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+    return accept_and_stay(qualifier);
+}
+
+static int hold(DAT_CONN_QUAL qualifier)
+{
+    (void)listen_once(qualifier);
+    say("requested");
+    return getchar() == EOF ? 0 : 1;
 }
 
 static void put(unsigned char *to, uint64_t value, int bytes)
@@ -405,6 +427,10 @@ int main(int argc, char **argv)
         return slander(qualifier);
     if (strcmp(argv[1], "accept") == 0)
         return accept_and_stay(qualifier);
+    if (strcmp(argv[1], "neglect") == 0)
+        return neglect(qualifier);
+    if (strcmp(argv[1], "hold") == 0)
+        return hold(qualifier);
     if (strcmp(argv[1], "stray") == 0)
         return stray(qualifier, argc > 4 ? argv[4] : "0");
     if (strcmp(argv[1], "stall") == 0)

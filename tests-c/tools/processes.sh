@@ -48,6 +48,8 @@ start()
 {
     name=$1
     shift
+    # An earlier process with this name may have left output for `await`.
+    rm -f "$work/$name.out"
     "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     pid=$!
     started="$started $pid"
@@ -184,6 +186,13 @@ direct()
 }
 ok 'both copy directly, or report the obstacle' direct
 
+srq()
+{
+    shows "any(end['srq'] and end['srq_receives'] is not None for end in a[$server]['endpoints'])" &&
+        prints '' "^$server +shm +0x[0-9a-f]+ +connected +pid $client .* SRQ [0-9]+ "
+}
+ok 'an endpoint with a shared receive queue shows its receives' srq
+
 unwanted()
 {
     start unwanted env DAT_SHM_VM=0 "$BIN/dat-ping" shm localhost --interval 0.01
@@ -211,21 +220,46 @@ overflown()
 }
 ok 'a connection request for which there was no room is lost' overflown
 
-# hang ADAPTER QUALIFIER PATH: starts two processes, one of which sends a message without a receive.
-hang()
+# hold NAME COMMAND ARGUMENT...: starts connector with a standard input without an end; sets $pid.
+hold()
+{
+    name=$1
+    shift
+    rm -f "$work/$name.out"
+    sleep 60 | "$work/hang" "$@" >"$work/$name.out" 2>&1 &
+    pid=$!
+    started="$started $pid"
+}
+
+# connect ADAPTER QUALIFIER COMMAND: starts $receiver with this command, and $sender, which sends it a message.
+connect()
 {
     [ -x "$work/hang" ] || ${CC:-cc} -std=c99 -O1 -DUDAPL=12 -I"$root/include" -I"$root/tests-c" -o "$work/hang" \
         "$here/connector.c" "$LIB/libdat.so.1" || return 1
-    start receiver "$work/hang" accept "$1" "$2"
+    start receiver "$work/hang" "$3" "$1" "$2"
     receiver=$pid
     await receiver.out listening || return 1
-    sleep 60 | "$work/hang" send "$1" "$2" >"$work/sender.out" 2>&1 &
-    started="$started $!"
-    await sender.out connected || return 1
+    hold sender send "$1" "$2"
+    sender=$pid
+    await sender.out connected
+}
+
+# hang ADAPTER QUALIFIER PATH: starts two processes, one of which sends a message without a receive.
+hang()
+{
+    connect "$1" "$2" accept || return 1
     shows "[i for i in e if i != $receiver and a[i]['name'] == '$1' and e[i]['outstanding_requests'] == 1 and
         p[i]['command'] == 'hang'] and e[$receiver]['message_waits'] and e[$receiver]['path'] $3 and
         e[$receiver]['state'] == 'DAT_EP_STATE_CONNECTED'" || return 1
-    prints '' "^$receiver +$1 .* a receive\$" "^[0-9]+ +$1 .* a receive of the peer\$"
+    shows "(e[$receiver]['process'], e[$receiver]['waits_for']) == ($sender, 'a receive') and
+        (e[$sender]['process'], e[$sender]['waits_for']) == ($receiver, 'a receive of the peer')" || return 1
+    prints '' "^$receiver +$1 +0x[0-9a-f]+ +connected +pid $sender .* a receive\$" \
+        "^$sender +$1 +0x[0-9a-f]+ +connected +pid $receiver .* a receive of the peer\$" || return 1
+    kill -STOP "$receiver"
+    prints '' "^$sender +$1 +0x[0-9a-f]+ +connected +pid $receiver .* the peer, which is stopped\$"
+    found=$?
+    kill -CONT "$receiver"
+    return $found
 }
 
 ok 'shm: two processes that hang: one waits for a receive of the other' hang shm 18518 "in ('direct', 'ring')"
@@ -233,9 +267,32 @@ ok 'tcp: two processes that hang: one waits for a receive of the other' hang "$n
 
 queues()
 {
-    prints --all "^$receiver +$net +EVD +0x[0-9a-f]+ +[1-9][0-9]* +0 +0 +(-|a thread waits)\$"
+    prints --all "^$receiver +$net +EVD +0x[0-9a-f]+ +cr +[1-9][0-9]* +0 +0 +-\$" \
+        "^$receiver +$net +EVD +0x[0-9a-f]+ +connection +[1-9][0-9]* +0 +0 +a thread waits\$"
 }
 ok '--all shows the queues' queues
+
+neglected()
+{
+    connect "$1" "$2" neglect &&
+        shows "['dto'] in [q['streams'] for q in a[$receiver]['queues'] if q['filled'] == 1 and not q['has_waiter']] and
+            e[$receiver]['waits_for'] is None" &&
+        prints '' "^$receiver +$1 +EVD +0x[0-9a-f]+ +dto +[1-9][0-9]* +1 +0 +no thread waits\$" &&
+        ! has "^$receiver +$1 +EVD .* 0 +0 "
+}
+ok 'shm: events that the program does not dequeue' neglected shm 18520
+ok 'tcp: events that the program does not dequeue' neglected "$net" 18521
+
+unaccepted()
+{
+    hold holder hold "$1" "$2"
+    await holder.out listening || return 1
+    hold caller connect "$1" "$2"
+    shows "e[$pid]['waits_for'] == 'the peer to accept'" &&
+        prints '' "^$pid +$1 +0x[0-9a-f]+ +active_connection_pending .* the peer to accept\$"
+}
+ok 'shm: a connection request that the program does not accept' unaccepted shm 18522
+ok 'tcp: a connection request that the program does not accept' unaccepted "$net" 18523
 
 killed()
 {

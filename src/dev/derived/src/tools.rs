@@ -10,7 +10,7 @@ use roff::{Roff, bold, italic, roman};
 use crate::{Derived, Result};
 
 /// The date on the pages: the last change of a text beyond one option.
-const DATE: &str = "2026-11-25";
+const DATE: &str = "2026-11-29";
 /// Prints adapter names, in every shell.
 const NAMES: &str = r#"dat-info --json 2>/dev/null | awk -F\" "\$2 == \"name\" { name = \$4 } \$2 == \"opens\" && /true/ { print name }""#;
 

@@ -1,6 +1,7 @@
 //! The processes that have adapters open: counters, connections and queues. A process responds only to its user and to
 //! root. At shm's sockets, root acts as that user.
 
+mod sockets;
 mod table;
 mod watch;
 
@@ -19,6 +20,7 @@ use dat_registry::search::{Places, find};
 use rustix::process::geteuid;
 use serde_json::{Map, Value, json};
 
+use self::sockets::{Connection, connections};
 use super::explain::adapter::{Kind, kind_of};
 use super::{shown, version, words};
 use crate::print;
@@ -30,6 +32,8 @@ struct Found {
     directory: Option<PathBuf>,
     command: Option<String>,
     stopped: bool,
+    /// The TCP connections of a process that does not respond.
+    connections: Vec<Connection>,
     process: Process,
 }
 
@@ -84,6 +88,11 @@ fn found(process: Process, directory: Option<&Path>) -> Found {
         directory: directory.map(Path::to_owned),
         command: proc("comm").map(|name| name.trim_end().to_owned()),
         stopped: matches!(state, Some('T' | 't')),
+        // A rendezvous directory may be shared with other network namespaces, which can have equal addresses.
+        connections: match process.adapters {
+            None if process.pid > 0 && directory.is_none() => connections(process.pid),
+            _ => Vec::new(),
+        },
         process,
     }
 }
@@ -139,8 +148,9 @@ fn user_name(user: u32) -> String {
 /// Returns an object for each process, with all its adapters.
 fn objects(found: &[Found]) -> Vec<Value> {
     let mut all: Vec<Map<String, Value>> = Vec::new();
-    for Found { directory, command, stopped, process } in found {
-        let adapters = process.adapters.iter().flatten().map(adapter).collect::<Vec<_>>();
+    for one in found {
+        let Found { directory, command, stopped, process, .. } = one;
+        let adapters = process.adapters.iter().flatten().map(|open| adapter(found, one, open)).collect::<Vec<_>>();
         let adapters = process.adapters.as_ref().map(|_| adapters);
         let pid = (process.pid > 0).then_some(process.pid);
         match all.last_mut().filter(|last| pid.is_some() && last["pid"] == json!(pid)) {
@@ -180,17 +190,17 @@ macro_rules! object {
     }};
 }
 
-fn adapter(open: &OpenAdapter) -> Value {
+fn adapter(all: &[Found], found: &Found, open: &OpenAdapter) -> Value {
     let of = &open.adapter;
     let others = json!({
         "version": format!("{}.{}", of.major, of.minor),
         "seconds": of.age,
         "obstacle": of.obstacle.map(Obstacle::word),
-        "endpoints": open.endpoints.iter().map(endpoint).collect::<Vec<_>>(),
+        "endpoints": open.endpoints.iter().map(|of| endpoint(all, found, open, of)).collect::<Vec<_>>(),
         "queues": open.queues.iter().map(queue).collect::<Vec<_>>(),
     });
-    let all = counts(&of.counts, others);
-    object!(of, name connections established failures async_events events_lost peers direct_peers; all)
+    let object = counts(&of.counts, others);
+    object!(of, name connections established failures async_events events_lost peers direct_peers; object)
 }
 
 fn counts(of: &Counts, others: Value) -> Value {
@@ -202,17 +212,24 @@ fn counts(of: &Counts, others: Value) -> Value {
     )
 }
 
-fn endpoint(of: &Endpoint) -> Value {
+fn endpoint(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) -> Value {
+    let srq = table::srq(open, of);
+    let (peer, qualifier) = if table::has_no_peer(of) { ("", 0) } else { (of.peer.as_str(), of.qualifier) };
     let others = json!({
         "handle": format!("{:#x}", of.handle),
-        "process": (of.process > 0).then_some(of.process),
+        "peer": peer,
+        "qualifier": qualifier,
+        "process": table::process(all, found, of),
+        "srq": srq.map(|(handle, _)| format!("{handle:#x}")),
+        "srq_receives": srq.and_then(|(_, queue)| queue).map(|queue| queue.filled),
+        "waits_for": table::waits(all, found, open, of),
     });
-    let all = counts(&of.counts, others);
+    let object = counts(&of.counts, others);
     object!(
         of,
-        state peer qualifier path local_socket peer_socket outstanding_requests posted_receives requests_wait message_waits
+        state path local_socket peer_socket outstanding_requests posted_receives requests_wait message_waits
         evd_full;
-        all
+        object
     )
 }
 
@@ -220,6 +237,7 @@ fn queue(of: &Queue) -> Value {
     let others = json!({
         "handle": format!("{:#x}", of.handle),
         "kind": if of.is_srq { "SRQ" } else { "EVD" },
+        "streams": table::streams(of),
     });
     object!(of, size filled low_watermark lost has_waiter; others)
 }

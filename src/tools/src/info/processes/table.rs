@@ -10,17 +10,28 @@ use crate::print::columns;
 const ADAPTERS: &str =
     "PID,COMMAND,USER,ADAPTER,API,CONNECTIONS,MADE,FAILED,SENT,BYTES,RECEIVED,BYTES,STALLS,LOST,DIRECT,AGE";
 const ENDPOINTS: &str = "PID,ADAPTER,ENDPOINT,STATE,PEER,PATH,REQUESTS,RECEIVES,SENT,BYTES,RECEIVED,BYTES,WAITS FOR";
-const QUEUES: &str = "PID,ADAPTER,QUEUE,HANDLE,SIZE,FILLED,LOST,NOTE";
+const QUEUES: &str = "PID,ADAPTER,QUEUE,HANDLE,KIND,SIZE,FILLED,LOST,NOTE";
+const STATE: &str = "DAT_EP_STATE_";
+/// The names of DAT_EVD_FLAGS without DAT_EVD and FLAG. The last one is DAT_IB_EVD_EXTENSION_FLAG.
+const STREAMS: [(u32, &str); 7] = [
+    (0x001, "software"),
+    (0x010, "cr"),
+    (0x020, "dto"),
+    (0x040, "connection"),
+    (0x080, "rmr-bind"),
+    (0x100, "async"),
+    (0x200, "extension"),
+];
 
-/// Returns the tables that are not empty. With `all`, the last one contains all queues, otherwise those that are full
-/// or have lost events.
+/// Returns the tables that are not empty. With `all`, the last one contains all queues, otherwise those that can be the
+/// cause of a hang.
 pub fn all(found: &[Found], all: bool) -> String {
     let endpoints = each_endpoint(found).map(|(process, open, endpoint)| {
         let [head @ .., waits] = cells(found, process, open, endpoint);
         head.into_iter().chain(traffic(&endpoint.counts)).chain([waits]).collect()
     });
     let queues = each_adapter(found).flat_map(|(process, open)| {
-        let wanted = open.queues.iter().filter(move |queue| all || is_full(queue) || queue.lost > 0);
+        let wanted = open.queues.iter().filter(move |queue| all || is_suspect(open, queue));
         wanted.map(move |queue| queue_cells(process, open, queue))
     });
     let tables = [
@@ -79,9 +90,10 @@ fn adapter(of: &Adapter) -> [String; 13] {
 
 /// Returns the cells of an endpoint up to RECEIVES, and what it waits for.
 pub fn cells(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) -> [String; 9] {
-    let state = of.state.strip_prefix("DAT_EP_STATE_").unwrap_or(&of.state).to_lowercase();
-    let peer = match (of.process, &of.peer_socket, &of.peer) {
-        (process @ 1.., ..) => format!("pid {process}"),
+    let state = state(of).to_lowercase();
+    let peer = match (process(all, found, of), &of.peer_socket, &of.peer) {
+        _ if has_no_peer(of) => "-".to_owned(),
+        (Some(process), ..) => format!("pid {process}"),
         (_, socket, _) if !socket.is_empty() => shown(socket),
         (_, _, peer) if !peer.is_empty() => format!("{} {}", shown(peer), of.qualifier),
         _ => "-".to_owned(),
@@ -99,8 +111,12 @@ pub fn cells(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
         peer,
         path,
         of.outstanding_requests.to_string(),
-        of.posted_receives.to_string(),
-        waits(all, found, of),
+        match srq(open, of) {
+            None => of.posted_receives.to_string(),
+            Some((_, None)) => "SRQ".to_owned(),
+            Some((_, Some(queue))) => format!("SRQ {}", queue.filled),
+        },
+        waits(all, found, open, of).unwrap_or("-".to_owned()),
     ]
 }
 
@@ -117,18 +133,65 @@ pub fn totals(of: &Counts) -> [(u64, u64); 2] {
     ]
 }
 
-/// Returns what an endpoint waits for.
-fn waits(all: &[Found], found: &Found, of: &Endpoint) -> String {
+/// Returns the state of an endpoint without its prefix.
+fn state(of: &Endpoint) -> &str {
+    of.state.strip_prefix(STATE).unwrap_or(&of.state)
+}
+
+/// Returns whether an endpoint has neither a connection nor an attempt, or no longer has one. Its address of a peer is
+/// then of an earlier connection.
+pub fn has_no_peer(of: &Endpoint) -> bool {
+    matches!(state(of), "UNCONNECTED" | "RESERVED" | "DISCONNECTED")
+}
+
+/// Returns the ID of the peer's process. Endpoints of tcp do not know it, but the other end of the connection can belong
+/// to a process in the table.
+pub fn process(all: &[Found], found: &Found, of: &Endpoint) -> Option<u32> {
+    if has_no_peer(of) {
+        return None;
+    }
+    let of_other_end = || {
+        let mut ends = each_endpoint(all).filter(|(other, _, far)| are_ends(found, of, other, far));
+        let silent = || {
+            let ends = (of.peer_socket.parse().ok()?, of.local_socket.parse().ok()?);
+            all.iter().find(|other| other.connections.contains(&ends))
+        };
+        let other = ends.next().map(|(other, ..)| other).or_else(silent)?;
+        id(other)
+    };
+    Some(of.process).filter(|process| *process > 0).or_else(of_other_end)
+}
+
+/// Returns the ID of a process; `None` if it is not visible from here.
+fn id(found: &Found) -> Option<u32> {
+    u32::try_from(found.process.pid).ok().filter(|id| *id > 0)
+}
+
+/// Returns the handle of the SRQ of an endpoint, and this queue if it is among the adapter's queues.
+pub fn srq<'a>(open: &'a OpenAdapter, of: &Endpoint) -> Option<(u64, Option<&'a Queue>)> {
+    let handle = of.links.map(|links| links.srq).filter(|handle| *handle > 0)?;
+    Some((handle, open.queues.iter().find(|queue| queue.is_srq && queue.handle == handle)))
+}
+
+/// Returns what an endpoint waits for; `None` if it waits for nothing.
+pub fn waits(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) -> Option<String> {
     let mut causes = Vec::new();
-    if of.evd_full {
+    match state(of) {
+        "ACTIVE_CONNECTION_PENDING" => causes.push("the peer to accept"),
+        "PASSIVE_CONNECTION_PENDING" | "TENTATIVE_CONNECTION_PENDING" => causes.push("the program to accept"),
+        "COMPLETION_PENDING" => causes.push("the peer to complete the connection"),
+        _ => {}
+    }
+    let has_lost = has_lost(open, of);
+    if of.evd_full && !has_lost && !has_no_peer(of) {
         causes.push("room in its EVD");
     }
     if of.message_waits {
         causes.push("a receive");
     }
     if of.outstanding_requests > 0 {
-        let is_stopped =
-            all.iter().any(|found| found.stopped && found.process.pid > 0 && found.process.pid as u32 == of.process);
+        let peer = process(all, found, of);
+        let is_stopped = peer.is_some() && all.iter().any(|other| other.stopped && peer == id(other));
         let mut far_ends = each_endpoint(all).filter(|(other, _, far)| are_ends(found, of, other, far)).peekable();
         causes.push(match far_ends.peek().is_some() && far_ends.all(|(_, _, far)| far.message_waits) {
             true => "a receive of the peer",
@@ -137,7 +200,17 @@ fn waits(all: &[Found], found: &Found, of: &Endpoint) -> String {
             false => "the peer",
         });
     }
-    if causes.is_empty() { "-".to_owned() } else { causes.join("; ") }
+    if causes.is_empty() && has_lost && !has_no_peer(of) {
+        causes.push("nothing: its EVD lost events");
+    }
+    (!causes.is_empty()).then(|| causes.join("; "))
+}
+
+/// Returns whether the EVD of requests or of receives has lost events.
+fn has_lost(open: &OpenAdapter, of: &Endpoint) -> bool {
+    let is_own =
+        |evd: &Queue| of.links.is_some_and(|links| [links.request_evd, links.receive_evd].contains(&evd.handle));
+    open.queues.iter().any(|queue| !queue.is_srq && queue.lost > 0 && is_own(queue))
 }
 
 /// Returns whether two endpoints can be the ends of a connection. Endpoints of shm name only the process of the peer.
@@ -155,12 +228,36 @@ fn is_full(queue: &Queue) -> bool {
     !queue.is_srq && queue.filled >= queue.size
 }
 
+/// Returns whether events wait in an EVD, or were lost, or a message waits for a receive of an SRQ.
+fn is_suspect(open: &OpenAdapter, of: &Queue) -> bool {
+    let is_short = || {
+        let mut endpoints = open.endpoints.iter();
+        endpoints.any(|endpoint| endpoint.message_waits && srq(open, endpoint).is_some_and(|srq| srq.0 == of.handle))
+    };
+    match of.is_srq {
+        true => of.filled == 0 && is_short(),
+        false => of.lost > 0 || is_full(of) || is_unattended(of),
+    }
+}
+
+/// Returns whether an EVD has events that no thread waits for.
+fn is_unattended(of: &Queue) -> bool {
+    !of.is_srq && of.filled > 0 && !of.has_waiter
+}
+
+/// Returns the names of the streams of an EVD.
+pub fn streams(of: &Queue) -> Vec<&'static str> {
+    STREAMS.iter().filter(|(bit, _)| of.streams & bit > 0).map(|(_, name)| *name).collect()
+}
+
 fn queue_cells(found: &Found, open: &OpenAdapter, of: &Queue) -> Vec<String> {
+    let streams = streams(of);
     let note = match of {
         Queue { is_srq: true, filled: 0, .. } => "no receives".to_owned(),
         Queue { is_srq: true, low_watermark: 1.., .. } => format!("low watermark {}", of.low_watermark),
         _ if is_full(of) => "full".to_owned(),
         Queue { has_waiter: true, .. } => "a thread waits".to_owned(),
+        _ if is_unattended(of) => "no thread waits".to_owned(),
         _ => "-".to_owned(),
     };
     vec![
@@ -168,6 +265,7 @@ fn queue_cells(found: &Found, open: &OpenAdapter, of: &Queue) -> Vec<String> {
         shown(&open.adapter.name),
         if of.is_srq { "SRQ" } else { "EVD" }.to_owned(),
         format!("{:#x}", of.handle),
+        if streams.is_empty() { "-".to_owned() } else { streams.join(",") },
         of.size.to_string(),
         of.filled.to_string(),
         of.lost.to_string(),

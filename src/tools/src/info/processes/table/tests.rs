@@ -1,5 +1,5 @@
-use dat_census::Process;
 use dat_census::copies::Obstacle;
+use dat_census::{EndpointLinks, Process};
 
 use super::*;
 
@@ -12,7 +12,8 @@ fn shortens_bytes_and_times() {
 }
 
 fn found(pid: i32, adapters: Option<Vec<OpenAdapter>>) -> Found {
-    Found { directory: None, command: None, stopped: false, process: Process { pid, user: u32::MAX, adapters } }
+    let process = Process { pid, user: u32::MAX, adapters };
+    Found { directory: None, command: None, stopped: false, connections: Vec::new(), process }
 }
 
 #[test]
@@ -40,8 +41,75 @@ fn cause(first: &Endpoint, second: Option<Endpoint>) -> String {
     let open = |endpoint: Endpoint| vec![OpenAdapter { endpoints: vec![endpoint], ..OpenAdapter::default() }];
     let mut far = found(2, second.map(open));
     far.stopped = far.process.adapters.is_none();
-    let all = [found(1, Some(open(first.clone()))), far];
-    waits(&all, &all[0], first)
+    let near = open(first.clone());
+    let all = [found(1, Some(near.clone())), far];
+    waits(&all, &all[0], &near[0], first).unwrap_or("-".to_owned())
+}
+
+fn in_state(state: &str) -> Endpoint {
+    Endpoint { state: format!("{STATE}{state}"), ..Endpoint::default() }
+}
+
+/// An adapter with a queue of each kind, and an endpoint in `state` that uses these queues.
+fn with_queues(state: &str, evd: Queue, srq: Queue) -> OpenAdapter {
+    let links = Some(EndpointLinks { srq: 8, request_evd: 7, receive_evd: 7 });
+    let queues = vec![Queue { handle: 7, size: 4, ..evd }, Queue { handle: 8, is_srq: true, size: 4, ..srq }];
+    OpenAdapter { endpoints: vec![Endpoint { links, ..in_state(state) }], queues, ..OpenAdapter::default() }
+}
+
+#[test]
+fn names_what_an_attempt_to_connect_waits_for() {
+    assert_eq!(cause(&in_state("ACTIVE_CONNECTION_PENDING"), None), "the peer to accept");
+    assert_eq!(cause(&in_state("COMPLETION_PENDING"), None), "the peer to complete the connection");
+    for state in ["PASSIVE_CONNECTION_PENDING", "TENTATIVE_CONNECTION_PENDING"] {
+        assert_eq!(cause(&in_state(state), None), "the program to accept");
+    }
+    for state in ["UNCONNECTED", "RESERVED", "CONNECTED", "DISCONNECTED"] {
+        assert_eq!(cause(&in_state(state), None), "-");
+    }
+}
+
+#[test]
+fn nothing_waits_for_an_evd_that_lost_events() {
+    let cause = |state: &str, lost| {
+        let mut open = with_queues(state, Queue { filled: 4, lost, ..Queue::default() }, Queue::default());
+        open.endpoints[0].evd_full = true;
+        waits(&[], &found(1, None), &open, &open.endpoints[0]).unwrap_or("-".to_owned())
+    };
+    assert_eq!(cause("CONNECTED", 0), "room in its EVD");
+    assert_eq!(cause("CONNECTED", 2), "nothing: its EVD lost events");
+    assert_eq!([cause("DISCONNECTED", 0), cause("DISCONNECTED", 2)], ["-", "-"]);
+}
+
+#[test]
+fn shows_the_queues_that_can_be_the_cause() {
+    let shown = |evd: Queue, available, message_waits| {
+        let mut open = with_queues("CONNECTED", evd, Queue { filled: available, ..Queue::default() });
+        open.endpoints[0].message_waits = message_waits;
+        open.queues.iter().filter(|queue| is_suspect(&open, queue)).map(|queue| queue.handle).collect::<Vec<_>>()
+    };
+    let evd = Queue::default();
+    assert_eq!(shown(evd, 0, false), [0_u64; 0]);
+    assert_eq!(shown(Queue { filled: 1, ..evd }, 1, true), [7]);
+    assert_eq!(shown(Queue { filled: 1, has_waiter: true, ..evd }, 0, false), [0_u64; 0]);
+    assert_eq!(shown(Queue { filled: 4, has_waiter: true, ..evd }, 0, false), [7]);
+    assert_eq!(shown(Queue { lost: 1, ..evd }, 0, true), [7, 8]);
+}
+
+#[test]
+fn rows_have_the_receives_of_the_srq_and_the_kind_of_the_evd() {
+    let evd = Queue { filled: 1, streams: 0x1f0, ..Queue::default() };
+    let mut open = with_queues("CONNECTED", evd, Queue { filled: 3, ..Queue::default() });
+    let process = found(1, None);
+    let receives = |open: &OpenAdapter| cells(&[], &process, open, &open.endpoints[0])[7].clone();
+    assert_eq!(receives(&open), "SRQ 3");
+    let [evd, srq] = [0, 1].map(|at| queue_cells(&process, &open, &open.queues[at]));
+    assert_eq!(evd.len(), QUEUES.split(',').count());
+    assert_eq!((&*evd[4], &*evd[8], &*srq[4]), ("cr,dto,connection,rmr-bind,async", "no thread waits", "-"));
+    open.queues.clear();
+    assert_eq!(receives(&open), "SRQ");
+    open.endpoints[0].links = None;
+    assert_eq!(receives(&open), "0");
 }
 
 #[test]
@@ -71,4 +139,37 @@ fn finds_the_far_end_by_its_socket() {
     let sender = socket("10.0.0.1:5", "10.0.0.2:6", 1, false);
     assert_eq!(cause(&sender, Some(socket("10.0.0.2:6", "10.0.0.1:5", 0, true))), "a receive of the peer");
     assert_eq!(cause(&sender, Some(socket("10.0.0.2:7", "10.0.0.1:5", 0, true))), "the peer");
+}
+
+#[test]
+fn names_the_process_at_the_other_end_of_a_socket() {
+    let socket = |local: &str, peer: &str| Endpoint {
+        local_socket: local.to_owned(),
+        peer_socket: peer.to_owned(),
+        outstanding_requests: 1,
+        ..Endpoint::default()
+    };
+    let open = |endpoint| OpenAdapter { endpoints: vec![endpoint], ..OpenAdapter::default() };
+    let near = open(socket("10.0.0.1:5", "[::1]:6"));
+    let mut all = [found(1, Some(vec![near.clone()])), found(2, Some(vec![open(socket("[::1]:6", "10.0.0.1:5"))]))];
+    let row = |all: &[Found]| {
+        let [.., peer, _, _, _, waits] = cells(all, &all[0], &near, &near.endpoints[0]);
+        (peer, waits)
+    };
+    assert_eq!(row(&all), ("pid 2".to_owned(), "the peer".to_owned()));
+    all[1].process.adapters = None;
+    assert_eq!(row(&all), ("[::1]:6".to_owned(), "the peer".to_owned()));
+    all[1].stopped = true;
+    all[1].connections = vec![("[::1]:6".parse().expect("valid"), "10.0.0.1:5".parse().expect("valid"))];
+    assert_eq!(row(&all), ("pid 2".to_owned(), "the peer, which is stopped".to_owned()));
+}
+
+#[test]
+fn only_an_endpoint_with_a_connection_or_an_attempt_has_a_peer() {
+    let peer = |state: &str| {
+        let of = Endpoint { peer: "10.0.0.2".to_owned(), qualifier: 7, process: 0, ..in_state(state) };
+        cells(&[], &found(1, None), &OpenAdapter::default(), &of)[4].clone()
+    };
+    assert_eq!([peer("DISCONNECTED"), peer("UNCONNECTED")], ["-", "-"]);
+    assert_eq!([peer("CONNECTED"), peer("ACTIVE_CONNECTION_PENDING")], ["10.0.0.2 7", "10.0.0.2 7"]);
 }
