@@ -294,6 +294,22 @@ unaccepted()
 ok 'shm: a connection request that the program does not accept' unaccepted shm 18522
 ok 'tcp: a connection request that the program does not accept' unaccepted "$net" 18523
 
+# refuses TEXT ARGUMENT...: checks that dat-info rejects the arguments, and shows how to write them.
+refuses()
+{
+    text=$1
+    shift
+    "$BIN/dat-info" "$@" >"$work/refused.out" 2>&1
+    [ $? = 2 ] && grep -qF -- "$text" "$work/refused.out" && grep -qF -- '--processes --watch[=SECONDS]' "$work/refused.out" &&
+        ! grep -q -- '--processes.*NAME]$' "$work/refused.out"
+}
+usage()
+{
+    refuses "--processes' cannot" --processes shm && refuses "cannot be used with '--json'" --processes --watch=1 --json &&
+        refuses "--processes' cannot" --processes --watch 1 && refuses required --watch
+}
+ok 'arguments that --processes and --watch exclude' usage
+
 killed()
 {
     kill -KILL "$client" && wait "$client"

@@ -1,4 +1,4 @@
-complete -c dat-info -l watch -d 'With --processes, show the rates of the connections every SECONDS (1) until Ctrl-C' -r
+complete -c dat-info -l watch -d 'With --processes, show the rates of the connections every SECONDS (1) until Ctrl-C; not with --json or --all' -r
 complete -c dat-info -l api -d 'Act as a program of this version of uDAPL' -r -f -a "1.2\t'A program that is linked with libdat.so.1'
 2.0\t'A program that is linked with libdat2.so.2'"
 complete -c dat-info -l library -d 'Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find' -r -F

@@ -92,7 +92,9 @@ fn synopsis(command: &Command) -> Roff {
         line.extend(option.get_short().into_iter().flat_map(|short| [bold(format!("-{short}")), roman("|")]));
         line.push(bold(format!("--{}", option.get_long().unwrap_or_default())));
         if option.get_action().takes_values() {
-            line.extend([roman(" "), italic(value_name(option))]);
+            let is_optional = option.get_num_args().is_some_and(|number| number.min_values() == 0);
+            let (before, behind) = if is_optional { ("[=", "]") } else { (" ", "") };
+            line.extend([roman(before), italic(value_name(option)), roman(behind)]);
         }
         line.push(roman("]"));
     }

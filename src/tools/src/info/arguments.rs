@@ -9,11 +9,15 @@ use dat::Request;
 use crate::tool::Common;
 use crate::units::{self, DAY};
 
+const USAGE: &str = "dat-info [OPTIONS] [NAME]
+       dat-info --processes [--all] [--json]
+       dat-info --processes --watch[=SECONDS]";
+
 /// Show the interface adapters that a uDAPL program can open, and why others do not open
 ///
 /// A separate process opens each adapter briefly, as a program does.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "dat-info", version)]
+#[command(name = "dat-info", version, override_usage = USAGE)]
 pub struct Arguments {
     /// Show all attributes of this adapter and of its provider
     #[arg(value_name = "NAME", value_parser = OsStringValueParser::new().try_map(named))]
@@ -31,7 +35,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["name", "explain", "library", "api"])]
     pub processes: bool,
 
-    /// With --processes, show the rates of the connections every SECONDS (1) until Ctrl-C
+    /// With --processes, show the rates of the connections every SECONDS (1) until Ctrl-C; not with --json or --all
     #[arg(long, requires = "processes", conflicts_with_all = ["json", "all"], value_name = "SECONDS", num_args = 0..=1,
         require_equals = true, default_missing_value = "1", value_parser = units::seconds(0.1..=DAY))]
     pub watch: Option<f64>,
