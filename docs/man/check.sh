@@ -385,6 +385,12 @@ named() {
 have_passed() {
     chapters=$1 list=$2
     shift 2
+    has_dapl2=
+    for results in "$@"; do
+        for tap in "$results"/*.tap; do
+            case ${tap##*/} in dapl2.*) has_dapl2=1 ;; esac
+        done
+    done
     for results in "$@"; do
         for tap in "$results"/*.tap; do
             program=$(basename "$tap" .tap | sed -e 's|\.|/|' -e 's|\.sh$||')
@@ -393,6 +399,8 @@ have_passed() {
             ! grep -q '^1\.\.0 # SKIP' "$tap" || grep "^$program	" "$list"
         done
     done >"$tmp/passed"
+    # Without Debian's packages of uDAPL 2.0, the suite has no subject dapl2.
+    [ -n "$has_dapl2" ] || grep '^dapl2/' "$list" >>"$tmp/passed"
     grep -vxF -f "$tmp/passed" "$list" | sed 's/	/: /' >>"$tmp/out"
     result "docs/compat.md, $chapters: names tests that passed ($(wc -l <"$list"))" "$tmp/out"
 }
