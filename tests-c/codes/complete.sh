@@ -53,20 +53,35 @@ done | xargs awk -v later="$later" '
             print call, type
         type = text = ""
     }
-    FNR == 1 { entry(); promised = 0; call = FILENAME; gsub(/.*\/|\.3$/, "", call) }
-    /^\.SH / { entry(); promised = $0 == ".SH RETURN VALUES" || (later && $0 == ".SH UDAPL 2.0") }
-    /^\.(SH|TP|PP)/ { entry(); next }
-    promised && /^\.BR DAT_/ { type = $2; next }
+    FNR == 1 { entry(); promised = tag = 0; call = FILENAME; gsub(/.*\/|\.3$/, "", call) }
+    /^\.SH / { entry(); tag = 0; promised = $0 == ".SH RETURN VALUES" || (later && $0 == ".SH UDAPL 2.0") }
+    /^\.(SH|PP)/ { entry(); tag = 0; next }
+    # The entries of both tags of .TQ would need the same text.
+    /^\.TQ/ && promised { print call ": .TQ" >bad }
+    /^\.T[PQ]/ { entry(); tag = 1; next }
+    promised && tag {
+        tag = 0
+        if ($1 == ".BR" && $2 ~ /^DAT_/)
+            type = $2
+        else if (/DAT_/ && $0 != ".B DAT_SUCCESS")
+            print call ": " $0 >bad
+        next
+    }
     { text = text " " $0 }
-    END { entry() }' | sort -u >"$work/codes"
-grep -q '^dat_ia_openv DAT_INVALID_HANDLE$' "$work/codes" || echo "RETURN VALUES of the pages has no codes" >"$work/none"
-none "the pages contain return codes" "$work/none"
+    END { entry() }' bad="$work/bad" | sort -u >"$work/codes"
+grep -q '^dat_ia_openv DAT_INVALID_HANDLE$' "$work/codes" || echo "RETURN VALUES of the pages has no codes" >>"$work/bad"
+none "the pages contain return codes, in tags of the right form" "$work/bad"
 
 # shellcheck disable=SC2086 # the names of files
 sed -n 's/^\(dat[a-z_]* DAT_[A-Z_]*\)  *[^ ].*/\1/p' $unprovoked | sort >"$work/unprovoked"
 
 comm -23 "$work/codes" "$work/provoked" | comm -23 - "$work/unprovoked" >"$work/missing"
 none "every code of every call was provoked ($(wc -l <"$work/codes"))" "$work/missing"
+
+# A page could omit a code together with the demand for its test.
+awk 'NR == FNR { calls[$1]; types[$2]; next } $1 in calls && $2 in types' "$work/codes" "$work/provoked" |
+    grep -v -e ' DAT_SUCCESS$' -e ' DAT_NOT_IMPLEMENTED$' -e ' DAT_INTERNAL_ERROR$' | comm -13 "$work/codes" - >"$work/omitted"
+none "no test provoked a code that the page of its call omits" "$work/omitted"
 
 comm -12 "$work/provoked" "$work/unprovoked" >"$work/possible"
 none "no code that cannot be provoked was" "$work/possible"
