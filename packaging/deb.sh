@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # deb.sh DIRECTORY - builds Debian packages of this tree in DIRECTORY, with a copy of the sources.
-# deb.sh --needs   - only checks that the packages that this needs are installed.
+# deb.sh --needs   - only checks whether the required packages are installed.
 #
 # CARGO_TARGET_DIR names the build directory (default DIRECTORY/target). Libraries and tools that it contains are not
 # rebuilt. Cargo's registry must contain the crates, because this script downloads nothing.

@@ -293,7 +293,7 @@ typedef DAT_RETURN (*DAT_SRQ_RESIZE_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT s
 /** Slot of dat_srq_set_lw. */
 typedef DAT_RETURN (*DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
 
-/* ---- The table of a provider ---- */
+/* ---- Type of a call without a slot ---- */
 
 /** Type of dat_ia_openv; no slot has it. */
 typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,

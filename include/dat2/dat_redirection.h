@@ -350,7 +350,7 @@ typedef DAT_RETURN (*DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE dat_handle,
                                                  DAT_EXTENDED_OP ext_op,
                                                  va_list args);
 
-/* ---- The table of a provider ---- */
+/* ---- Type of a call without a slot ---- */
 
 /** Type of dat_ia_openv; no slot has it. */
 typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,

@@ -323,7 +323,7 @@ class Session:
 
 def reason(block, machine, home):
     """Returns why a block cannot run here, or None."""
-    if "verbs" in block.marks and not (home / "libdat/lib/libdaplverbs.so.1").exists():
+    if "verbs" in block.marks and not (home / "udapl/lib/libdaplverbs.so.1").exists():
         return "no libdaplverbs: see make"
     for tool in (mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")):
         if not shutil.which(tool) and not importlib.util.find_spec(tool):
@@ -386,11 +386,11 @@ def main():
         for document in documents:
             if machine:
                 target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-                (Path(home) / "libdat").mkdir(exist_ok=True)
+                (Path(home) / "udapl").mkdir(exist_ok=True)
                 for part in ("bin", "lib"):
-                    (Path(home) / "libdat" / part).symlink_to(target / part)
-            elif document.stem not in INSTALLING and not (Path(home) / "libdat").exists():
-                subprocess.run(["make", "-C", ROOT, "install", f"PREFIX={home}/libdat"],
+                    (Path(home) / "udapl" / part).symlink_to(target / part)
+            elif document.stem not in INSTALLING and not (Path(home) / "udapl").exists():
+                subprocess.run(["make", "-C", ROOT, "install", f"PREFIX={home}/udapl"],
                                env=environment, check=True, stdout=subprocess.DEVNULL)
             directory = Path(home) / document.stem
             directory.mkdir()

@@ -326,7 +326,7 @@ static int creates_agent(void)
     getrlimit(RLIMIT_NPROC, &unlimited);
     limit = unlimited;
     limit.rlim_cur = 1;
-    /* The limit does not bind root. An ordinary user already has more than this process. */
+    /* The limit does not bind root. For an ordinary user, this process already reaches it. */
     if ((geteuid() == 0 && setuid(user) != 0) || setrlimit(RLIMIT_NPROC, &limit) != 0)
         return 2;
     report->code = dat_cno_create(base.ia, proxy, &cno);

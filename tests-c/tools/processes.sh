@@ -277,7 +277,7 @@ neglected()
     connect "$1" "$2" neglect &&
         shows "['dto'] in [q['streams'] for q in a[$receiver]['queues'] if q['filled'] == 1 and not q['has_waiter']] and
             e[$receiver]['waits_for'] is None" &&
-        prints '' "^$receiver +$1 +EVD +0x[0-9a-f]+ +dto +[1-9][0-9]* +1 +0 +no thread waits\$" &&
+        prints '' "^$receiver +$1 +EVD +0x[0-9a-f]+ +dto +[1-9][0-9]* +1 +0 +no thread waits on it\$" &&
         ! has "^$receiver +$1 +EVD .* 0 +0 "
 }
 ok 'shm: events that the program does not dequeue' neglected shm 18520

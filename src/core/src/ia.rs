@@ -120,7 +120,7 @@ impl<T: Transport> Ia<T> {
         })?)
     }
 
-    /// Returns limits and capabilities.
+    /// Returns limits and attributes.
     pub fn attributes(&self) -> &AdapterAttributes {
         &self.attributes
     }

@@ -1,4 +1,4 @@
-//! The limits and capabilities of an adapter, and the sizes of a queue pair.
+//! The limits and attributes of an adapter, and the sizes of a queue pair.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub struct Fabric {
     pub active: bool,
 }
 
-/// The limits and capabilities of an open adapter.
+/// The limits and attributes of an open adapter.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // names of the specification
 pub struct AdapterAttributes {

@@ -2,7 +2,8 @@
 //!
 //! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
 //! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
-//! datagram endpoints. [`AdapterAttributes`] contain what an adapter supports; core calls nothing else.
+//! datagram endpoints. [`AdapterAttributes`] contain what an adapter supports; core calls no method
+//! of another feature.
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -285,7 +286,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// `true` if arming one completion queue arms all of them.
     const ARMS_ALL: bool;
 
-    /// Opens the adapter that an entry with this `instance_data` describes. Also returns its limits and capabilities.
+    /// Opens the adapter that an entry with this `instance_data` describes. Also returns its limits and attributes.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.

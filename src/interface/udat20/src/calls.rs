@@ -103,7 +103,7 @@ macro_rules! for_each_call {
             #[further] extern "C" fn dat_ep_post_rdma_read_to_rmr(ep_handle: DAT_EP_HANDLE, local_iov: *const DAT_RMR_TRIPLET, user_cookie: DAT_DTO_COOKIE, remote_iov: *const DAT_RMR_TRIPLET, completion_flags: DAT_COMPLETION_FLAGS) => dispatch(DAT_INVALID_HANDLE_EP), ep_post_rdma_read_to_rmr_func: DAT_EP_POST_RDMA_READ_TO_RMR_FUNC;
             #[further] extern "C" fn dat_cno_fd_create(ia_handle: DAT_IA_HANDLE, file_descriptor: *mut DAT_FD, cno_handle: *mut DAT_CNO_HANDLE) => dispatch(DAT_INVALID_HANDLE_IA), cno_fd_create_func: DAT_CNO_FD_CREATE_FUNC;
             #[further] extern "C" fn dat_cno_trigger(cno_handle: DAT_CNO_HANDLE, evd_handle: *mut DAT_EVD_HANDLE) => dispatch(DAT_INVALID_HANDLE_CNO), cno_trigger_func: DAT_CNO_TRIGGER_FUNC;
-            #[further] extern "C" fn dat_ia_ha_related(ia_handle: DAT_IA_HANDLE, provider: DAT_NAME_PTR, answer: *mut DAT_BOOLEAN) => slot, ia_ha_related_func: DAT_IA_HA_RELATED_FUNC;
+            extern "C" fn dat_ia_ha_related(ia_handle: DAT_IA_HANDLE, provider: DAT_NAME_PTR, answer: *mut DAT_BOOLEAN) => slot, ia_ha_related_func: DAT_IA_HA_RELATED_FUNC;
             extern "C" fn dat_extension_op(dat_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, args: va_list) => variadic, handle_extendedop_func: DAT_HANDLE_EXTENDEDOP_FUNC;
 
             // Calls without a slot.

@@ -1,4 +1,4 @@
-//! The table of a provider
+//! Type of a call without a slot
 
 use crate::dat::*;
 use crate::dat_error::DAT_RETURN;

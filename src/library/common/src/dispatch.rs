@@ -95,7 +95,7 @@ macro_rules! dispatch {
         #[doc = concat!("See ", stringify!($name), "(3).")]
         ///
         /// # Safety
-        /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
+        /// Each pointer among the arguments must be NULL or valid as the manual page describes. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
             if let Some(table) = $of_page($handle) {

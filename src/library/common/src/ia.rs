@@ -20,7 +20,7 @@ use crate::head::Head;
 /// Opens and counts an instance with the provider whose entry serves the request.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as its parameter says.
+/// Each pointer must be NULL or valid as the manual page describes.
 pub unsafe fn dat_ia_openv<A: Api>(
     provider: DAT_NAME_PTR,
     asynch_evd_min_qlen: DAT_COUNT,

@@ -18,7 +18,7 @@ use crate::provider::{Table, identity_of, info_of};
 /// Copies the entries that fit to the list. If the list is empty, returns an error and the number of all entries.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as its parameter says.
+/// Each pointer must be NULL or valid as the manual page describes.
 pub unsafe fn dat_registry_list_providers<A: Api>(
     max_to_return: DAT_COUNT,
     entries_returned: *mut DAT_COUNT,
@@ -56,7 +56,7 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
 /// this process, or calls `here` with the identity in `info`.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as its parameter says.
+/// Each pointer must be NULL or valid as the manual page describes.
 unsafe fn for_provider<A: Api>(
     name: &'static CStr,
     provider: *const A::Provider,
@@ -78,7 +78,7 @@ unsafe fn for_provider<A: Api>(
 /// Registers the table, with this library or the library of its version.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as its parameter says.
+/// Each pointer must be NULL or valid as the manual page describes.
 pub unsafe fn dat_registry_add_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
@@ -105,7 +105,7 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
 /// Removes the table from the registry.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as its parameter says.
+/// Each pointer must be NULL or valid as the manual page describes.
 pub unsafe fn dat_registry_remove_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,

@@ -14,7 +14,7 @@ use host::cstr;
 /// Asks the provider of each adapter that the program has opened about the other adapter. Loads no library.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as its parameter says.
+/// Each pointer must be NULL or valid as the manual page describes.
 pub unsafe fn dat_registry_providers_related<A: Api>(
     name1: DAT_NAME_PTR,
     name2: DAT_NAME_PTR,

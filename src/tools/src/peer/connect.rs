@@ -130,6 +130,10 @@ impl Target<'_> {
         let condition = match (here, provider) {
             (true, _) if late => return "the server listens but does not respond; is it stopped or busy?".to_owned(),
             (true, "shm") => ", as this user".to_owned(),
+            // An adapter of another interface does not listen at a loopback address.
+            (true, "tcp") if host.is_loopback() && self.adapter != "tcp-lo" => {
+                ", and is this the address that it prints".to_owned()
+            }
             (true, _) => String::new(),
             (false, "shm") => return "shm connects only processes of this host".to_owned(),
             (false, "verbs") => ", and does each firewall admit UDP port 4791, if the network is RoCE".to_owned(),
@@ -138,10 +142,7 @@ impl Target<'_> {
                 format!(", and does each firewall admit {port} {qualifier}")
             }
         };
-        let hint = format!("is `{} {}` running there{condition}?", self.tool, operand(self.adapter));
-        // An adapter of another interface does not listen at a loopback address.
-        let elsewhere = host.is_loopback() && provider == "tcp" && self.adapter != "tcp-lo";
-        if elsewhere { format!("{hint} The server prints its address") } else { hint }
+        format!("is `{} {}` running there{condition}?", self.tool, operand(self.adapter))
     }
 }
 

@@ -226,7 +226,8 @@ fn receive_rest(socket: &Socket, until: Instant, packet: &mut [u8], adapters: &m
     let (endpoints, queues): (Vec<_>, Vec<_>) =
         adapters.iter_mut().map(|open| (open.endpoints.iter_mut(), open.queues.iter_mut())).unzip();
     let (mut endpoints, mut queues) = (endpoints.into_iter().flatten(), queues.into_iter().flatten());
-    while let Some([kind, len, items @ ..]) = receive_one(socket, until, packet) {
+    while let Some(received) = receive_one(socket, until, packet) {
+        let [kind, len, items @ ..] = received else { continue };
         for mut item in items.chunks_exact(usize::from(*len).max(1)) {
             match *kind {
                 LINKS => {

@@ -1,9 +1,9 @@
 //! The packets of a question and its response: a kind byte, then fields in little-endian order. The snapshot of a
 //! process has a packet for each adapter, then packets with some of its endpoints, then with its queues.
 //!
-//! These packets and [`END`] do not change, because a tool rejects fields that it does not know. New fields are in packets
-//! after [`END`], which older tools do not read, and older libraries do not send. Their kind byte
-//! is followed by the length of an item. A reader skips unknown kinds, and the unknown end of an item.
+//! These packets and [`END`] do not change, because a tool rejects fields that it does not know. New fields are in
+//! packets after [`END`], which older tools do not read, and older libraries do not send. The length of an item follows
+//! the kind byte there. A reader skips unknown kinds, and the unknown end of an item.
 
 use crate::copies::Obstacle;
 
@@ -214,7 +214,7 @@ pub struct Endpoint {
     pub evd_full: bool,
     /// Counters of all its connections.
     pub counts: Counts,
-    /// The queues that the endpoint uses; `None` if the process has an older library.
+    /// The queues that the endpoint uses; `None` if the response lacks them: an older library, or no room in the socket.
     pub links: Option<EndpointLinks>,
 }
 
@@ -246,7 +246,7 @@ pub struct Queue {
     pub lost: u64,
     /// Set while a thread waits on the event dispatcher.
     pub has_waiter: bool,
-    /// Streams that the event dispatcher accepts, with the bits of the C interface; 0 if the process has an older
-    /// library.
+    /// Streams that the event dispatcher accepts, with the bits of the C interface; 0 if the response lacks them, as
+    /// [`Endpoint::links`].
     pub streams: u32,
 }

@@ -25,8 +25,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
 const REUSE_TIME: Duration = Duration::from_millis(100);
 /// Maximum length of an endpoint or a queue in a packet, in bytes.
 const MAX_ITEM: usize = 512;
-/// Maximum size of a response for which the default size of a socket certainly suffices, in bytes.
-const SMALL: usize = 64 << 10;
 /// Lengths of the items of [`LINKS`] and [`STREAMS`], in bytes.
 const LINKS_LEN: u8 = 24;
 const STREAMS_LEN: u8 = 4;
@@ -76,7 +74,7 @@ impl<T: Transport> Census<T> {
         }
     }
 
-    /// Sends the response to a process that asks. That process must ask again if packets are missing.
+    /// Sends the response to a process that asks. That process must ask again if packets up to [`END`] are missing.
     pub fn respond(&self, socket: &Socket, copies: impl FnOnce() -> Copies) {
         let mut response = self.response.lock();
         let response = match response.take().filter(|response| response.made.elapsed() < REUSE_TIME) {
@@ -118,10 +116,7 @@ impl<T: Transport> Census<T> {
 
 /// Sends the packets of a response.
 fn send(socket: &Socket, packets: &[Vec<u8>]) -> rustix::io::Result<()> {
-    let size = packets.iter().map(Vec::len).sum::<usize>();
-    if size > SMALL {
-        socket.enlarge();
-    }
+    socket.enlarge();
     packets.iter().try_for_each(|packet| socket.send(packet, &[]))
 }
 

@@ -1,4 +1,4 @@
-//! Limits and capabilities of an adapter.
+//! Limits and attributes of an adapter.
 
 use std::ffi::{OsString, c_int};
 use std::io;

@@ -12,10 +12,12 @@ const ADAPTERS: &str =
 const ENDPOINTS: &str = "PID,ADAPTER,ENDPOINT,STATE,PEER,PATH,REQUESTS,RECEIVES,SENT,BYTES,RECEIVED,BYTES,WAITS FOR";
 const QUEUES: &str = "PID,ADAPTER,QUEUE,HANDLE,KIND,SIZE,FILLED,LOST,NOTE";
 const STATE: &str = "DAT_EP_STATE_";
+/// DAT_EVD_CR_FLAG.
+const CR: u32 = 0x010;
 /// The names of DAT_EVD_FLAGS without DAT_EVD and FLAG. The last one is DAT_IB_EVD_EXTENSION_FLAG.
 const STREAMS: [(u32, &str); 7] = [
     (0x001, "software"),
-    (0x010, "cr"),
+    (CR, "cr"),
     (0x020, "dto"),
     (0x040, "connection"),
     (0x080, "rmr-bind"),
@@ -201,16 +203,18 @@ pub fn waits(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
         });
     }
     if causes.is_empty() && has_lost && !has_no_peer(of) {
-        causes.push("nothing: its EVD lost events");
+        causes.push("nothing, because its EVD lost events");
     }
     (!causes.is_empty()).then(|| causes.join("; "))
 }
 
-/// Returns whether the EVD of requests or of receives has lost events.
+/// Returns whether the EVD of requests or of receives has lost events. The number of an EVD for connection requests also
+/// counts rejected requests, so it says nothing.
 fn has_lost(open: &OpenAdapter, of: &Endpoint) -> bool {
     let is_own =
         |evd: &Queue| of.links.is_some_and(|links| [links.request_evd, links.receive_evd].contains(&evd.handle));
-    open.queues.iter().any(|queue| !queue.is_srq && queue.lost > 0 && is_own(queue))
+    let counts_requests = |evd: &Queue| evd.streams & CR > 0;
+    open.queues.iter().any(|queue| !queue.is_srq && queue.lost > 0 && !counts_requests(queue) && is_own(queue))
 }
 
 /// Returns whether two endpoints can be the ends of a connection. Endpoints of shm name only the process of the peer.
@@ -257,7 +261,7 @@ fn queue_cells(found: &Found, open: &OpenAdapter, of: &Queue) -> Vec<String> {
         Queue { is_srq: true, low_watermark: 1.., .. } => format!("low watermark {}", of.low_watermark),
         _ if is_full(of) => "full".to_owned(),
         Queue { has_waiter: true, .. } => "a thread waits".to_owned(),
-        _ if is_unattended(of) => "no thread waits".to_owned(),
+        _ if is_unattended(of) => "no thread waits on it".to_owned(),
         _ => "-".to_owned(),
     };
     vec![

@@ -9,7 +9,7 @@ fn hints_depend_on_the_place() {
     let of = |provider, host: [u8; 4], late| target.hint(provider, host.into(), late);
     assert_eq!(of("shm", here, false), "is `dat-ping a` running there, as this user?");
     assert_eq!(of("shm", [127, 0, 1, 1], false), "is `dat-ping a` running there, as this user?");
-    assert_eq!(of("tcp", here, false), "is `dat-ping a` running there? The server prints its address");
+    assert_eq!(of("tcp", here, false), "is `dat-ping a` running there, and is this the address that it prints?");
     assert_eq!(of("verbs", here, false), "is `dat-ping a` running there?");
     assert!(of("shm", here, true).ends_with("is it stopped or busy?"));
     for late in [false, true] {

@@ -100,7 +100,7 @@ pub struct PendingRecords {
     revocable: AtomicBool,
     /// Set while there are records that this process could revoke before the peer has begun to execute one.
     begun: AtomicBool,
-    /// Time at which short writes and reads are revoked, in nanoseconds since [`PendingRecords::began`]. Before that is
+    /// Time at which revocable records are revoked, in nanoseconds since [`PendingRecords::began`]. Before that is
     /// set, the number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread stores without a lock, so it can
     /// revoke a later record early.
     due: AtomicU64,
@@ -134,7 +134,8 @@ impl PendingRecords {
         }
     }
 
-    /// Notes whether revocable records wait for the peer, which has begun one. Called under the transmit lock.
+    /// Notes whether revocable records wait because the peer has begun to execute one of them. Called under the transmit
+    /// lock.
     #[inline]
     pub fn set_begun(&self, begun: bool) {
         if self.begun.load(Ordering::Relaxed) != begun {

@@ -77,7 +77,7 @@ fn nothing_waits_for_an_evd_that_lost_events() {
         waits(&[], &found(1, None), &open, &open.endpoints[0]).unwrap_or("-".to_owned())
     };
     assert_eq!(cause("CONNECTED", 0), "room in its EVD");
-    assert_eq!(cause("CONNECTED", 2), "nothing: its EVD lost events");
+    assert_eq!(cause("CONNECTED", 2), "nothing, because its EVD lost events");
     assert_eq!([cause("DISCONNECTED", 0), cause("DISCONNECTED", 2)], ["-", "-"]);
 }
 
@@ -105,7 +105,7 @@ fn rows_have_the_receives_of_the_srq_and_the_kind_of_the_evd() {
     assert_eq!(receives(&open), "SRQ 3");
     let [evd, srq] = [0, 1].map(|at| queue_cells(&process, &open, &open.queues[at]));
     assert_eq!(evd.len(), QUEUES.split(',').count());
-    assert_eq!((&*evd[4], &*evd[8], &*srq[4]), ("cr,dto,connection,rmr-bind,async", "no thread waits", "-"));
+    assert_eq!((&*evd[4], &*evd[8], &*srq[4]), ("cr,dto,connection,rmr-bind,async", "no thread waits on it", "-"));
     open.queues.clear();
     assert_eq!(receives(&open), "SRQ");
     open.endpoints[0].links = None;

@@ -52,8 +52,9 @@ pub(super) struct Revocable {
 #[derive(Default)]
 pub(super) struct RevocableRecords {
     pub(super) records: VecDeque<Revocable>,
-    /// End of the last revocable record or of the empty record that follows it, and its `after`.
+    /// End of the last revocable record, or of the empty record that follows it.
     tail: u64,
+    /// [`Revocable::after`] of the last revocable record.
     after: u64,
     /// As [`Revocable::behind`], for all records.
     pub(super) behind: u64,
@@ -186,7 +187,7 @@ impl Tx {
         if let StartOutcome::Started(Done::At(position)) = launch {
             end.notify_peer(Notice::Record);
             self.written = position;
-            self.add_short(end, [before, position], remote, What::Write);
+            self.add_revocable(end, [before, position], remote, What::Write);
         }
         launch
     }
@@ -230,7 +231,7 @@ impl Tx {
         let StartOutcome::Started(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
         end.notify_peer(Notice::Record);
         self.expect_answer(end, Reading { id: request.id, len: remote.len, offset: 0, end: position });
-        self.add_short(end, [before, position], remote, What::Read(request.id));
+        self.add_revocable(end, [before, position], remote, What::Read(request.id));
         Some(StartOutcome::Started(Done::Reading))
     }
 
@@ -254,12 +255,12 @@ impl Tx {
         let StartOutcome::Started(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
         end.notify_peer(Notice::Record);
         self.written = position;
-        self.add_short(end, [before, position], remote, What::LongWrite(request.id));
+        self.add_revocable(end, [before, position], remote, What::LongWrite(request.id));
         Some(StartOutcome::Started(Done::Announced(position)))
     }
 
     #[inline]
-    fn add_short(&mut self, end: &End, [before, position]: [u64; 2], target: &RemoteSegment, what: What) {
+    fn add_revocable(&mut self, end: &End, [before, position]: [u64; 2], target: &RemoteSegment, what: What) {
         let revocable = &mut self.revocable;
         if revocable.tail != before {
             revocable.after = before;

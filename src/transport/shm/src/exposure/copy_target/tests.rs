@@ -43,7 +43,7 @@ fn only_current_door_reaches_memory() {
         assert_ne!(number(&copy_target), before);
         assert_eq!(reach(before), Err(VmError::Gone));
         assert_eq!(reach(number(&copy_target)), Ok(()));
-        assert_eq!(copy_target.threads.lock().all.len(), 1, "doors that left are forgotten");
+        assert_eq!(copy_target.threads.lock().all.len(), 1, "target threads that exited are removed");
     }
     let last = number(&copy_target);
     copy_target.close();
