@@ -7,6 +7,7 @@
 #include "common/bystander.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,12 +40,23 @@ struct mapping {
 };
 
 /* Maps shared memory again, because the library may unmap its own mapping. */
-static uint64_t *map_again(unsigned long from, unsigned long to)
+static uint64_t *map_again(unsigned long from, unsigned long to, unsigned long offset)
 {
     /* An old size of 0 leaves the old mapping in place. */
     void *again = mremap((void *)from, 0, to - from, MREMAP_MAYMOVE);
 
-    must(again != MAP_FAILED, "mremap: %s", strerror(errno));
+    /* Valgrind refuses that. The other way needs a capability. */
+    if (again == MAP_FAILED) {
+        char path[80];
+        int fd;
+
+        snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", from, to);
+        fd = open(path, O_RDWR);
+        must(fd >= 0, "%s: %s", path, strerror(errno));
+        again = mmap(NULL, to - from, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+        close(fd);
+    }
+    must(again != MAP_FAILED, "no second mapping: %s", strerror(errno));
     return again;
 }
 
@@ -53,20 +65,20 @@ static int find_shared(struct mapping *found)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     struct {
-        unsigned long from, to;
+        unsigned long from, to, offset;
     } known[MAX_MAPPINGS];
     char line[512], access[5];
     int i, n = 0;
 
     must(maps != NULL, "/proc/self/maps");
     while (n < MAX_MAPPINGS && fgets(line, sizeof line, maps) != NULL)
-        if (sscanf(line, "%lx-%lx %4s", &known[n].from, &known[n].to, access) == 3 &&
+        if (sscanf(line, "%lx-%lx %4s %lx", &known[n].from, &known[n].to, access, &known[n].offset) == 4 &&
             strcmp(access, "rw-s") == 0 &&
             (strstr(line, "dat-shm-pair") != NULL || strstr(line, "dat-shm-alarm") != NULL))
             n++;
     fclose(maps);
     for (i = 0; i < n; i++) {
-        found[i].words = map_again(known[i].from, known[i].to);
+        found[i].words = map_again(known[i].from, known[i].to, known[i].offset);
         found[i].count = (known[i].to - known[i].from) / sizeof(uint64_t);
     }
     return n;
@@ -237,6 +249,8 @@ int main(int argc, char **argv)
     env_init(argc, argv, roles);
     if (!env_is_shm())
         skip_all("processes share no memory");
+    if (env_valgrind() && geteuid() != 0)
+        skip_all("under valgrind, only root can map memory again");
     fx_open(&fx);
     bystander_start(&b, &fx);
     for (filling = 0; filling < env_count(FILLINGS, RANDOM + 1); filling++)
