@@ -186,7 +186,8 @@ impl Agents {
     }
 }
 
-/// The caller's function: calls the agents. Has no destructors to run during a call, because an agent that ends its thread unwinds this frame.
+/// The caller's function: calls the agents. Has no destructors to run during a call, because an agent that ends its
+/// thread unwinds this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.
