@@ -222,10 +222,14 @@ fn find(api: Api) -> anyhow::Result<Found> {
 
 /// Returns the library in ../lib, relative to this tool, or in its subdirectory for this architecture.
 pub fn beside_this_tool(api: Api) -> Option<PathBuf> {
-    let tool = own_file().ok()?;
-    let lib = tool.parent()?.parent()?.join("lib");
+    let lib = prefix()?.join("lib");
     let machine = lib.join(format!("{}-linux-gnu", env::consts::ARCH));
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
+}
+
+/// Returns the directory in which this tool is installed, as bin/NAME.
+pub fn prefix() -> Option<PathBuf> {
+    Some(own_file().ok()?.parent()?.parent()?.to_owned())
 }
 
 /// Returns the file of this program, also without /proc.

@@ -1,6 +1,5 @@
 //! The steps of an explanation, and their output.
 
-use std::env;
 use std::sync::LazyLock;
 
 use host::topic::Topic;
@@ -8,11 +7,11 @@ use serde::Serialize;
 
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
+use crate::tool::prefix;
 
 /// The page that describes what to do: the file that was installed with this program, or its name in the sources.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
-    let program = env::current_exe().unwrap_or_default();
-    let installed = program.parent().and_then(|bin| bin.parent()).and_then(|prefix| {
+    let installed = prefix().and_then(|prefix| {
         // `make install`, packages.
         let pages = ["share/doc/libdat/docs/troubleshooting.md", "share/doc/dat-tools/troubleshooting.md"];
         pages.map(|page| prefix.join(page)).into_iter().find(|page| page.exists())
