@@ -184,8 +184,8 @@ pub fn waits(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
         "COMPLETION_PENDING" => causes.push("the peer to complete the connection"),
         _ => {}
     }
-    let has_lost = has_lost(open, of);
-    if of.evd_full && !has_lost && !has_no_peer(of) {
+    let (has_peer, has_lost) = (!has_no_peer(of), has_lost(open, of));
+    if of.evd_full && !has_lost && has_peer {
         causes.push("room in its EVD");
     }
     if of.message_waits {
@@ -202,7 +202,7 @@ pub fn waits(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
             false => "the peer",
         });
     }
-    if causes.is_empty() && has_lost && !has_no_peer(of) {
+    if causes.is_empty() && has_lost && has_peer {
         causes.push("nothing, because its EVD lost events");
     }
     (!causes.is_empty()).then(|| causes.join("; "))
@@ -211,25 +211,25 @@ pub fn waits(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
 /// Returns whether the EVD of requests or of receives has lost events. The number of an EVD for connection requests also
 /// counts rejected requests, so it says nothing.
 fn has_lost(open: &OpenAdapter, of: &Endpoint) -> bool {
-    let is_own =
-        |evd: &Queue| of.links.is_some_and(|links| [links.request_evd, links.receive_evd].contains(&evd.handle));
-    let counts_requests = |evd: &Queue| evd.streams & CR > 0;
-    open.queues.iter().any(|queue| !queue.is_srq && queue.lost > 0 && !counts_requests(queue) && is_own(queue))
+    let Some(links) = of.links else { return false };
+    open.queues.iter().any(|queue| {
+        let is_own = !queue.is_srq && [links.request_evd, links.receive_evd].contains(&queue.handle);
+        is_own && queue.lost > 0 && queue.streams & CR == 0
+    })
 }
 
 /// Returns whether two endpoints can be the ends of a connection. Endpoints of shm name only the process of the peer.
 fn are_ends(found: &Found, of: &Endpoint, other: &Found, far: &Endpoint) -> bool {
     if of.local_socket.is_empty() {
-        let is_peer = |found: &Found, process: u32| process > 0 && i64::from(found.process.pid) == i64::from(process);
         let is_same = found.process.pid == other.process.pid && of.handle == far.handle;
-        is_peer(other, of.process) && is_peer(found, far.process) && !is_same
+        id(other) == Some(of.process) && id(found) == Some(far.process) && !is_same
     } else {
         of.local_socket == far.peer_socket && of.peer_socket == far.local_socket
     }
 }
 
-fn is_full(queue: &Queue) -> bool {
-    !queue.is_srq && queue.filled >= queue.size
+fn is_full(evd: &Queue) -> bool {
+    evd.filled >= evd.size
 }
 
 /// Returns whether events wait in an EVD, or were lost, or a message waits for a receive of an SRQ.
@@ -238,15 +238,12 @@ fn is_suspect(open: &OpenAdapter, of: &Queue) -> bool {
         let mut endpoints = open.endpoints.iter();
         endpoints.any(|endpoint| endpoint.message_waits && srq(open, endpoint).is_some_and(|srq| srq.0 == of.handle))
     };
-    match of.is_srq {
-        true => of.filled == 0 && is_short(),
-        false => of.lost > 0 || is_full(of) || is_unattended(of),
-    }
+    if of.is_srq { of.filled == 0 && is_short() } else { of.lost > 0 || is_full(of) || is_unattended(of) }
 }
 
 /// Returns whether an EVD has events that no thread waits for.
-fn is_unattended(of: &Queue) -> bool {
-    !of.is_srq && of.filled > 0 && !of.has_waiter
+fn is_unattended(evd: &Queue) -> bool {
+    evd.filled > 0 && !evd.has_waiter
 }
 
 /// Returns the names of the streams of an EVD.
@@ -259,6 +256,7 @@ fn queue_cells(found: &Found, open: &OpenAdapter, of: &Queue) -> Vec<String> {
     let note = match of {
         Queue { is_srq: true, filled: 0, .. } => "no receives".to_owned(),
         Queue { is_srq: true, low_watermark: 1.., .. } => format!("low watermark {}", of.low_watermark),
+        Queue { is_srq: true, .. } => "-".to_owned(),
         _ if is_full(of) => "full".to_owned(),
         Queue { has_waiter: true, .. } => "a thread waits".to_owned(),
         _ if is_unattended(of) => "no thread waits on it".to_owned(),
