@@ -38,7 +38,8 @@
 #   make rust-oldest    checks libraries and tools with the oldest supported compiler; rustup downloads it into target
 #   make html           renders the documents and the manual pages as linked HTML in target/html, with python3, pandoc and
 #                       mandoc
-#   make install        installs what make built, or first builds it; PREFIX=/usr/local DESTDIR= LIB=lib
+#   make install        installs what make built, or first builds it; PREFIX=/usr/local DESTDIR= LIB=lib, the directory
+#                       for libraries below PREFIX, such as lib/x86_64-linux-gnu
 #   make install-strip  installs without debugging symbols
 #   make uninstall      removes what make install installed; same variables
 #   make deb            builds Debian packages and the bill of materials in target/deb
@@ -49,21 +50,17 @@
 #   make help           prints this list
 #
 # The build needs cargo, make and a C compiler. It respects CARGO_TARGET_DIR, CC and CFLAGS. The provider verbs also
-# needs the development packages of rdma-core, and libclang:
-#
-#   VERBS=auto          builds verbs if they are installed; otherwise prints a line that verbs is left out
-#   VERBS=1             fails if they are missing
-#   VERBS=0             neither builds nor installs verbs
+# needs the development packages of rdma-core, and libclang. VERBS=auto builds verbs if they are installed, and otherwise
+# prints a line that it is left out; VERBS=1 fails if they are missing; VERBS=0 neither builds nor installs verbs.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# The folder for libraries below PREFIX, such as lib/x86_64-linux-gnu.
 LIB     ?= lib
 IA      ?= shm
-# For `make libraries`.
 API     ?= 1.2 2.0
 ONLY    ?=
 BUILD   ?= release
+VERBS   ?= auto
 
 CARGO  ?= cargo
 RUSTC  ?= rustc
@@ -72,38 +69,27 @@ CFLAGS ?= -O2 -g
 # rustc's allocator takes huge pages. In a virtual machine this can halve the CPU time of a build.
 export MALLOC_CONF ?= thp:always,metadata_thp:always
 
-VERBS ?= auto
-ifeq ($(filter auto 0 1,$(VERBS)),)
-$(error VERBS is auto, 1 or 0, not "$(VERBS)")
-endif
+$(if $(filter auto 0 1,$(VERBS)),,$(error VERBS is auto, 1 or 0, not "$(VERBS)"))
 
 # The oldest compiler that will do.
 RUST_LEAST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
-VERSION   := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
-# The rows of the table of libraries. A word of LIBRARIES and VERBS_LIBRARIES is VERSION:KIND:CRATE:OUTPUT:FILE, a word of LINKS
-# is LINK:FILE.
-TABLE := packaging/libraries.txt
-rows   = $(shell awk '/^[0-9]/ && $$7 == "$(1)" { print $$1 ":" $$5 ":" $$2 ":" $$3 ":" $$4 }' $(TABLE))
-LIBRARIES       := $(call rows,always)
-VERBS_LIBRARIES := $(call rows,verbs)
-LINKS := $(shell awk '/^[0-9]/ && $$8 != "-" { for (i = 8; i <= NF; i++) print $$i ":" $$4 }' $(TABLE))
-
-TOOLS := dat-info dat-ping dat-perf
-
-# field N,LIST: part N of each word of the list; parts are divided by colons.
-field       = $(foreach entry,$(2),$(word $(1),$(subst :, ,$(entry))))
-FILES       := $(call field,5,$(LIBRARIES))
-VERBS_FILES := $(call field,5,$(VERBS_LIBRARIES))
-# links FILES: the links that lead to these files.
-links = $(filter $(addprefix %:,$(1)),$(LINKS))
+VERSION    := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 
 TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all tools rust base verbs no-verbs libraries demo check check-all steps lint test xtask check-c check-flaky check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
-	html derived limits notices deny rust-oldest built elsewhere install install-strip uninstall deb rpm sbom dist clean help
+.PHONY: all tools rust base verbs no-verbs libraries demo check check-all steps lint test xtask check-c check-flaky \
+	check-tcp check-verbs check-arm measure bench fuzz sanitize trips html derived limits notices deny rust-oldest \
+	install install-strip uninstall built deb rpm sbom dist clean help
+
+# ---- Libraries ----
+
+# crates CONDITION: the crates of the libraries in packaging/libraries.txt for which this condition of awk is true.
+crates = $(shell awk '$$1 ~ /^[12b]/ && ($(1)) { print $$2 }' packaging/libraries.txt)
+BASE_CRATES  := $(call crates,$$7 == "always")
+VERBS_CRATES := $(call crates,$$7 == "verbs")
 
 VERBS_0    = no-verbs
 VERBS_1    = verbs
@@ -115,86 +101,55 @@ all: $(VERBS_$(VERBS)) tools
 
 # Libraries and tools name no folder of this machine, so that they are the same wherever they are built: other names stand
 # for the source tree, the build directory, cargo's registry and the standard library's sources, if the toolchain has them.
-REMAP = $(foreach pair, \
-	$(CURDIR):libdat \
-	$(TARGET):libdat/target \
-	$(or $(CARGO_HOME),$(HOME)/.cargo):cargo \
-	$(shell $(RUSTC) --print sysroot)/lib/rustlib/src/rust:rustc/$(shell $(RUSTC) -vV | sed -n 's/^commit-hash: //p'), \
-	--remap-path-prefix=$(firstword $(subst :, ,$(pair)))=/$(lastword $(subst :, ,$(pair))))
-CARGO_BUILD = RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAP))" $(CARGO) build
+REMAP = --remap-path-prefix=$(CURDIR)=/libdat --remap-path-prefix=$(TARGET)=/libdat/target \
+	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo \
+	--remap-path-prefix=$(shell $(RUSTC) --print sysroot)/lib/rustlib/src/rust=/rustc/$(shell $(RUSTC) -vV | \
+		sed -n 's/^commit-hash: //p')
+CARGO_BUILD = RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAP))" $(CARGO) build --locked
 
-# replace FROM,TO: the shell commands that put a file in the place of another one if it differs: it is copied
-# beside the old one and moved, so that programs that run keep theirs.
-replace = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv $(2).new $(2); } || exit 1
-
-# ---- Libraries ----
-
-crates = $(patsubst %,-p %,$(call field,3,$(1)))
-
-# build LIBRARIES: cargo knows what is up to date. Then target/lib gets what has changed.
+# build CRATES: cargo knows what is up to date. Then target/lib gets what has changed.
 define build
-@$(CARGO_BUILD) --release --locked $(call crates,$(1))
-@mkdir -p $(OUT)
-@for names in $(foreach entry,$(1),$(call field,4,$(entry)):$(call field,5,$(entry))); do \
-	from=$(TARGET)/release/$${names%:*} to=$(OUT)/$${names#*:}; \
-	$(call replace,$$from,$$to); \
-done
-@for names in $(call links,$(call field,5,$(1))); do ln -sf $${names#*:} $(OUT)/$${names%:*} || exit 1; done
+@$(CARGO_BUILD) --release $(1:%=-p %)
+@packaging/place.sh $(TARGET)/release $(OUT) $(1)
 endef
 
 # Installs the Debian packages that the build lacks, or names them, before cargo fails in words of its own.
 rust:
-	@lacks() { CARGO="$(CARGO)" CC="$(CC)" packaging/needs.sh | tr '\n' ' '; }; \
-	needs=$$(lacks); \
-	if test -z "$$needs"; then exit 0; fi; \
-	if test "$(CHECK_INSTALL)" != 0 && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
-		echo "make: installing Debian packages (CHECK_INSTALL=0 prevents it): $$needs"; \
-		log=$$(mktemp); { apt-get -q update && DEBIAN_FRONTEND=noninteractive \
-			apt-get -q -y --no-install-recommends install $$needs; } >"$$log" 2>&1 || tail -n 5 "$$log" >&2; \
-		rm "$$log"; \
-		needs=$$(lacks); \
-		if test -z "$$needs"; then exit 0; fi; \
-	fi; \
-	echo "make: the build needs a C compiler, lld, and cargo and rustc $(RUST_LEAST) or newer. Debian's packages:" >&2; \
-	echo "    sudo apt-get install $$needs" >&2; \
-	echo "https://rustup.rs also has compilers, with lld" >&2; \
-	exit 1
+	@CARGO="$(CARGO)" CC="$(CC)" CHECK_INSTALL="$(CHECK_INSTALL)" packaging/needs.sh --install
 
 base: rust
-	$(call build,$(LIBRARIES))
+	$(call build,$(BASE_CRATES))
 
 need_verbs = test -z "$(VERBS_LACKS)" || { \
-		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
+	echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
 
 verbs: rust
 	@$(need_verbs)
-	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES))
+	$(call build,$(BASE_CRATES) $(VERBS_CRATES))
 
-# An older one must not be installed with newer libraries.
+# An older one must not be installed with newer libraries. Links to it that lead nowhere are its other names.
 no-verbs: base
-	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(call links,$(VERBS_FILES))))
+	@rm -f $(OUT)/libdaplverbs.so.*; find $(OUT) -xtype l -delete
 	@test "$(VERBS)" = 0 || echo \
 		"libdaplverbs is left out, since its build needs these packages: $(VERBS_LACKS); see docs/install.md"
 
 # libdat and the providers of the versions in API and of the transports in ONLY. Without ONLY, VERBS applies as for `all`.
-CHOSEN = $(filter $(foreach api,$(API),$(if $(ONLY),$(foreach kind,libdat $(ONLY),$(api):$(kind):%),$(api):%)),$(LIBRARIES) \
-	$(if $(filter verbs,$(ONLY) $(VERBS_$(VERBS))),$(VERBS_LIBRARIES)))
-# Values that the table of libraries does not contain.
-UNKNOWN = $(filter-out $(call field,1,$(LIBRARIES)),$(API)) \
-	$(filter-out $(call field,2,$(LIBRARIES) $(VERBS_LIBRARIES)),$(ONLY)) $(filter-out release debug,$(BUILD))
+CHOSEN = $(call crates,index("$(API) both", $$1) && ("$(ONLY)" == "" || index("libdat $(ONLY)", $$5)) && \
+	($$7 == "always" || index(" $(ONLY) $(VERBS_$(VERBS)) ", " verbs ")))
+UNKNOWN = $(filter-out 1.2 2.0,$(API)) $(filter-out release debug,$(BUILD)) \
+	$(filter-out $(patsubst libdapl%,%,$(BASE_CRATES) $(VERBS_CRATES)),$(ONLY))
 
 libraries: rust
 	$(foreach word,$(UNKNOWN),$(error make libraries: unknown value "$(word)" in API="$(API)" ONLY="$(ONLY)" BUILD="$(BUILD)"))
-	$(if $(filter $(VERBS_LIBRARIES),$(CHOSEN)),@$(need_verbs))
-	$(if $(filter debug,$(BUILD)),$(CARGO) build --locked $(call crates,$(CHOSEN)),$(call build,$(CHOSEN)))
+	$(if $(filter $(VERBS_CRATES),$(CHOSEN)),@$(need_verbs))
+	$(if $(filter debug,$(BUILD)),$(CARGO) build --locked $(CHOSEN:%=-p %),$(call build,$(CHOSEN)))
 
 # ---- Tools ----
 
 # This is a run of cargo of its own, so that no feature of a crate that the tools ask for comes into the libraries.
 tools: rust
-	@$(CARGO_BUILD) --profile tools --locked -p dat-tools
-	@mkdir -p $(BIN)
-	@for tool in $(TOOLS); do $(call replace,$(TARGET)/tools/$$tool,$(BIN)/$$tool); done
+	@$(CARGO_BUILD) --profile tools -p dat-tools
+	@packaging/place.sh $(TARGET)/tools $(BIN) dat-info dat-ping dat-perf
 
 # ---- Demo ----
 
@@ -226,11 +181,9 @@ ifeq ($(wildcard $(TARGET)/debug/incremental/*),)
 check check-all: export CARGO_INCREMENTAL := 0
 endif
 
-check: xtask
-	@IA="$(IA)" $(CHECK) --install
-
-check-all: xtask
-	@IA="$(IA)" RDMA="$(RDMA)" $(CHECK) --all --install
+check-all: TIERS = --all
+check check-all: xtask
+	@IA="$(IA)" RDMA="$(RDMA)" $(CHECK) $(TIERS) --install
 
 steps: xtask
 	@$(CHECK) $(if $(STEP),$(STEP:%=--step %),--all --list)
@@ -254,11 +207,9 @@ check-c check-flaky: xtask
 
 check-tcp: IA = tcp-lo
 check-tcp: all xtask
-	@failed=; \
-	for suite in 'check API=1.2' 'check API=2.0' $(if $(TESTS),,check-both); do \
+	@failed=0; for suite in 'check API=1.2' 'check API=2.0' $(if $(TESTS),,check-both); do \
 		$(MAKE) --no-print-directory -C tests-c $$suite IA=$(IA) TESTS='$(or $(TESTS),.)' || failed=1; \
-	done; \
-	test -z "$$failed"
+	done; exit $$failed
 
 check-verbs: xtask
 	@$(MAKE) --no-print-directory all VERBS=1
@@ -299,12 +250,9 @@ deny:
 rust-oldest:
 	RUSTUP_HOME=$(TARGET)/rustup rustup toolchain install $(RUST_LEAST) --profile minimal --no-self-update
 	RUSTUP_HOME=$(TARGET)/rustup RUSTUP_TOOLCHAIN=$(RUST_LEAST) CARGO_TARGET_DIR=$(TARGET)/oldest \
-		cargo check --locked -p dat-tools $(call crates,$(LIBRARIES) $(if $(VERBS_LACKS),,$(VERBS_LIBRARIES)))
+		cargo check --locked -p dat-tools $(patsubst %,-p %,$(BASE_CRATES) $(if $(VERBS_LACKS),,$(VERBS_CRATES)))
 
 html:
-	@for tool in python3 pandoc mandoc; do \
-		command -v $$tool >/dev/null || { echo "make html needs $$tool: install Debian's package $$tool" >&2; exit 1; }; \
-	done
 	@docs/render.py $(TARGET)/html
 
 help:
@@ -312,109 +260,21 @@ help:
 
 # ---- Install ----
 
-bindir := $(DESTDIR)$(PREFIX)/bin
-libdir := $(DESTDIR)$(PREFIX)/$(LIB)
-incdir := $(DESTDIR)$(PREFIX)/include
-mandir := $(DESTDIR)$(PREFIX)/share/man
-docdir := $(DESTDIR)$(PREFIX)/share/doc/libdat
-# Where the shells look for the completion of arguments.
-bashdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-zshdir  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-fishdir := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-
-DOCS      := README.md SECURITY.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE LICENSE-THIRD-PARTY dat.conf.example
-# The operations that programs write as macros; their pages lead to that of the function.
-OPERATIONS := $(addsuffix .3,$(shell grep -o '^dat_ib_[a-z_]*' docs/man/dat_extension_op.3))
-MAN_PAGES := $(notdir $(wildcard docs/man/*.[1357])) $(OPERATIONS)
-HEADERS   := $(patsubst include/%,%,$(wildcard include/dat/*.h include/dat2/*.h))
-PC_FILES  := dat.pc dat2.pc
-DEMO_ALL  := $(notdir $(wildcard tests-c/demo/*.[ch]))
-TRACING   := $(notdir $(wildcard docs/tracing/*.bt))
-EXAMPLES  := $(notdir $(wildcard docs/examples/*))
-PROGRAMS  := $(wildcard examples/*.c)
-# The pages for users; those for contributors, in docs/dev, are not installed.
-PAGES     := $(notdir $(wildcard docs/*.md docs/*.svg))
-
-# The way from LIB/pkgconfig up to PREFIX. The files of pkg-config name their prefix relative to themselves,
-# so that the tree can be moved.
-empty :=
-space := $(empty) $(empty)
-UP    := $(subst $(space),/,$(patsubst %,..,$(subst /, ,$(LIB)/pkgconfig)))
+INSTALL = PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" LIB="$(LIB)" OUT="$(OUT)" BIN="$(BIN)" VERBS="$(VERBS)" VERSION="$(VERSION)" \
+	packaging/install.sh
 
 # What was built is installed as it is: root may have no cargo, or another one.
 built:
-	@ls $(addprefix $(OUT)/,$(FILES) $(if $(filter 1,$(VERBS)),$(VERBS_FILES))) $(TOOLS:%=$(BIN)/%) >/dev/null 2>&1 || \
-		$(MAKE) --no-print-directory all
+	@$(INSTALL) built || $(MAKE) --no-print-directory all
 
-FOLDERS := $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/demo $(docdir)/examples $(docdir)/docs/tracing \
-	$(docdir)/docs/examples $(foreach s,1 3 5 7,$(mandir)/man$(s)) $(bashdir) $(zshdir) $(fishdir)
-# Those that were not there before, one a line, so that uninstall removes them.
-MADE    := $(docdir)/folders
-INSTALL_PROGRAM = install -m 755
+install: built
+	@$(INSTALL) install
 
-# If the sources were installed over themselves, uninstall would remove their headers.
-elsewhere:
-	@test ! include/dat/dat.h -ef $(incdir)/dat/dat.h || { echo "make: PREFIX=$(PREFIX) is the directory of the sources" >&2; exit 1; }
+install-strip: built
+	@STRIP=-s $(INSTALL) install
 
-install: elsewhere built
-	@made=$$(umask 022; LC_ALL=C mkdir -pv $(FOLDERS)) || exit 1; \
-	test -n "$(DESTDIR)" || test -z "$$made" || echo "$$made" | sed "s/^[^']*'\(.*\)'$$/\1/" >>$(MADE)
-	@$(INSTALL_PROGRAM) $(TOOLS:%=$(BIN)/%) $(bindir)
-	@$(INSTALL_PROGRAM) $(FILES:%=$(OUT)/%) $(libdir)
-	@for names in $(call links,$(FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
-	@if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
-		$(INSTALL_PROGRAM) $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
-		for names in $(call links,$(VERBS_FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
-	elif test "$(VERBS)" != 0; then \
-		echo "libdaplverbs is left out, since it was not built: see docs/install.md"; \
-	fi
-	@for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
-	@for pc in $(PC_FILES); do \
-		sed -e 's|@UP@|$(UP)|' -e 's|@LIB@|$(LIB)|' -e 's|@VERSION@|$(VERSION)|' docs/$$pc.in \
-			>$(libdir)/pkgconfig/$$pc && chmod 644 $(libdir)/pkgconfig/$$pc || exit 1; \
-	done
-	@for s in 1 3 5 7; do install -m 644 docs/man/*.$$s $(mandir)/man$$s || exit 1; done
-	@for page in $(OPERATIONS); do \
-		echo '.so man3/dat_extension_op.3' >$(mandir)/man3/$$page && chmod 644 $(mandir)/man3/$$page || exit 1; \
-	done
-	@install -m 644 $(TOOLS:%=docs/completions/bash/%) $(bashdir)
-	@install -m 644 $(TOOLS:%=docs/completions/zsh/_%) $(zshdir)
-	@install -m 644 $(TOOLS:%=docs/completions/fish/%.fish) $(fishdir)
-	@install -m 644 $(DOCS) $(docdir)
-	@install -m 644 $(DEMO_ALL:%=tests-c/demo/%) $(docdir)/demo
-	@install -m 644 $(PROGRAMS) $(docdir)/examples
-	@install -m 644 $(PAGES:%=docs/%) $(docdir)/docs
-	@install -m 644 $(TRACING:%=docs/tracing/%) $(docdir)/docs/tracing
-	@install -m 644 $(EXAMPLES:%=docs/examples/%) $(docdir)/docs/examples
-	@docs/links.sh $(docdir)
-	@if test -z "$(DESTDIR)" && test "$$(id -u)" = 0 && command -v ldconfig >/dev/null; then \
-		ldconfig; \
-	fi
-	@test -n "$(DESTDIR)$(filter /usr /usr/local,$(PREFIX))" || printf '%s\n' \
-		'libdat is installed in $(abspath $(PREFIX)). These commands set the search paths of a shell:' \
-		'    export PATH=$(abspath $(PREFIX))/bin:$$PATH LD_LIBRARY_PATH=$(abspath $(PREFIX))/$(LIB)' \
-		'    export MANPATH=$(abspath $(PREFIX))/share/man:$$MANPATH PKG_CONFIG_PATH=$(abspath $(PREFIX))/$(LIB)/pkgconfig'
-
-install-strip:
-	@$(MAKE) --no-print-directory install INSTALL_PROGRAM='install -s -m 755'
-
-# Removes what install made, also the directories, unless something else is in them. A link that leads elsewhere, perhaps to
-# the library of a distribution, stays.
-uninstall: elsewhere
-	@for names in $(LINKS); do \
-		test "$$(readlink $(libdir)/$${names%:*})" != $${names#*:} || rm -f $(libdir)/$${names%:*}; \
-	done
-	@rm -f $(addprefix $(libdir)/,$(FILES) $(VERBS_FILES) $(PC_FILES:%=pkgconfig/%))
-	@rm -f $(TOOLS:%=$(bindir)/%) $(TOOLS:%=$(bashdir)/%) $(TOOLS:%=$(zshdir)/_%) $(TOOLS:%=$(fishdir)/%.fish)
-	@rm -f $(HEADERS:%=$(incdir)/%)
-	@for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
-	@rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%) $(PROGRAMS:%=$(docdir)/%)
-	@rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%) $(EXAMPLES:%=$(docdir)/docs/examples/%)
-	@made=$$(sort -r $(MADE) 2>/dev/null); rm -f $(MADE); \
-	for folder in $(docdir)/demo $(docdir)/examples $(docdir)/docs/tracing $(docdir)/docs/examples $(docdir)/docs $(docdir) $(incdir)/dat \
-		$(incdir)/dat2 $$made; do \
-		rmdir $$folder 2>/dev/null; \
-	done; true
+uninstall:
+	@$(INSTALL) uninstall
 
 # ---- Packages ----
 
@@ -425,19 +285,15 @@ deb rpm:
 	packaging/$@.sh $(TARGET)/$@
 	@$(MAKE) --no-print-directory sbom SBOM=$(TARGET)/$@
 
-# An older python3 has no tomllib; packages are the same without this file.
 SBOM := $(TARGET)
 sbom:
-	@if python3 -c 'import tomllib' 2>/dev/null; then \
-		packaging/crates.py sbom $(SBOM)/libdat-$(VERSION).cdx.json; \
-	else \
-		echo "make: the bill of materials is left out: it needs python3 3.11 or newer"; \
-	fi
+	@if python3 -c 'import tomllib' 2>/dev/null; then packaging/crates.py sbom $(SBOM)/libdat-$(VERSION).cdx.json; \
+	else echo "make: the bill of materials is left out: it needs python3 3.11 or newer"; fi
 
 dist:
 	@packaging/dist.sh $(TARGET)/dist
 
 clean:
-	rm -rf $(TARGET)/html $(TARGET)/deb $(TARGET)/rpm $(TARGET)/dist $(TARGET)/oldest $(TARGET)/rustup $(OUT) $(BIN) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
+	rm -rf $(OUT) $(BIN) $(DEMO) $(addprefix $(TARGET)/,html deb rpm dist oldest rustup check loom found libfuzzer sanitize)
 	@$(MAKE) --no-print-directory -C tests-c clean
 	$(CARGO) clean

@@ -197,6 +197,9 @@ class Site:
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    for tool in "pandoc", "mandoc":
+        if not shutil.which(tool):
+            sys.exit(f"make html needs {tool}: install Debian's package {tool}")
     out = Path(sys.argv[1])
     shutil.rmtree(out, ignore_errors=True)
     site = Site(out)

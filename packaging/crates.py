@@ -30,7 +30,7 @@ RUNS = [{}, {'dat-tools': 'tools'}]
 # The files for each word.
 BINARIES = {}
 for line in (ROOT / 'packaging/libraries.txt').read_text().splitlines():
-    if line[:1].isdigit():
+    if line[:1] in ('1', '2', 'b'):
         _, package, _, file, kind, *_ = line.split()
         word = kind if kind == 'libdat' else f'libdapl{kind}'
         RUNS[0][package] = word

@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 # quoted.
 names_no_version()
 {
-    ! grep -rnE --include='*.rs' --include=Cargo.toml --exclude-dir=v12 --exclude-dir=v20 \
+    ! grep -rnE --include='*.rs' --include=Cargo.toml --exclude-dir='libdapl*' \
         'uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]' \
         src/core src/host src/transport | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
 }
@@ -181,13 +181,8 @@ has_instructions()
 # development packages.
 wanted()
 {
-    awk -v suffix="$1" '/^[0-9]/ {
-        print $6, $4
-        for (i = 8; i <= NF; i++) {
-            if ($i == "-") continue
-            package = $i
-            print (sub(/\.so$/, suffix, package) ? package : $6), $i
-        } }' packaging/libraries.txt | sort
+    awk -v suffix="$1" '$1 ~ /^[12b]/ { print $6, $4 } $1 == "link" { sub(/-dev$/, suffix, $4); print $4, $2 }' \
+        packaging/libraries.txt | sort
 }
 
 # The packaging files contain exactly the libraries and links of packaging/libraries.txt.
@@ -206,7 +201,7 @@ have_libraries()
     sed -n 's/^Package: //p' packaging/debian/control | sort >"$work/packages"
     wanted -dev | diff - "$work/installed" || { echo 'packaging/debian/*.install differ'; return 1; }
     wanted -devel | diff - "$work/specified" || { echo 'packaging/rpm/libdat.spec differs'; return 1; }
-    awk '/^[0-9]/ { print $6, $4 }' packaging/libraries.txt | sort | diff - "$work/symbols" || {
+    awk '$1 ~ /^[12b]/ { print $6, $4 }' packaging/libraries.txt | sort | diff - "$work/symbols" || {
         echo 'packaging/debian/*.symbols differ'
         return 1
     }

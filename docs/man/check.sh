@@ -34,7 +34,7 @@ others='dat_ia_open dat_provider_init dat_provider_fini'
 # Inline functions of the headers of 2.0.
 later="$later dat_strerror_extension dat_strerror_ext_status"
 tools='dat-info.1 dat-ping.1 dat-perf.1'
-transports=$(awk '/^[0-9]/ && $5 != "libdat" { print "libdapl" $5 ".7" }' "$here/../../packaging/libraries.txt" | sort -u)
+transports=$(awk '$1 == "both" { print $2 ".7" }' "$here/../../packaging/libraries.txt" | sort -u)
 [ -n "$transports" ] || exit 2
 overviews="dat.conf.5 dat_provider.7 $transports libdat.7 libdat2.7"
 # The functions of the shared receive queue, and dat_ep_modify: an example each.

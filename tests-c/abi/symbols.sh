@@ -85,18 +85,19 @@ else
     echo "not ok $number - $name: is in $libdir"
 fi
 
-for provider in $(awk -v api="$api" '$1 == api && $5 != "libdat" { print $4 }' "$table"); do
+for provider in $(awk '$1 == "both" { print $4 }' "$table"); do
     if ! [ -e "$libdir/$provider" ]; then
         number=$((number + 1))
         echo "ok $number - $provider # SKIP not built"
         continue
     fi
-    case $api in
-    1.2) printf '%s\n' dat_provider_fini dat_provider_init ;;
-    2.0) printf '%s\n' dapl_extensions dat_provider_fini dat_provider_init ;;
-    esac >"$work/wanted"
+    printf '%s\n' dapl_extensions dat_provider_fini dat_provider_init >"$work/wanted"
     exports "$libdir/$provider" | sed 's/@.*//' >"$work/got"
-    equal "$provider: exports what the registry calls, and nothing else" "$work/wanted" "$work/got"
+    equal "$provider: exports what the registries call, and nothing else" "$work/wanted" "$work/got"
+
+    echo "$provider" >"$work/wanted"
+    dynamic "$libdir/$provider" SONAME >"$work/got"
+    equal "$provider: its name" "$work/wanted" "$work/got"
 
     : >"$work/wanted"
     dynamic "$libdir/$provider" NEEDED | grep '^libdat' >"$work/got"

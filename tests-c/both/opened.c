@@ -53,6 +53,27 @@ static void open_providers(void)
     }
 }
 
+/* Checks that the names of a provider for the two versions are one library, with one set of threads and objects. */
+static void share_providers(void)
+{
+#define PROVIDER(udapl, transport, file) {udapl, file},
+    static const struct {
+        int udapl;
+        const char *file;
+    } providers[] = {
+#include "providers.h"
+    };
+#undef PROVIDER
+
+    for (size_t i = 0; i + 1 < sizeof providers / sizeof providers[0]; i += 2) {
+        void *first = dlopen(providers[i].file, RTLD_NOW | RTLD_LOCAL);
+        void *second = dlopen(providers[i + 1].file, RTLD_NOW | RTLD_LOCAL);
+
+        ok(providers[i].udapl == 12 && providers[i + 1].udapl == 20 && first == second, "%s and %s: one library",
+           providers[i].file, providers[i + 1].file);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct half *first, *second;
@@ -61,6 +82,7 @@ int main(int argc, char **argv)
     first = open_half("20");
     second = open_half("12");
     open_providers();
+    share_providers();
     meet(first, second, argc, argv);
     return done_testing();
 }

@@ -40,8 +40,10 @@ $(BOTH)/opened: $(BOTH)/opened.o $(BOTH_OBJ) | $(HALVES)
 BOTH_PROGRAMS := $(addprefix $(BOTH)/,linked opened foreign)
 
 .PHONY: both-libs both-programs both-all check-both
-both-libs:
+# The versions share a file of each provider, as after an installation, so that one process loads it once.
+both-libs: libs
 	@$(OF_2.0) libs
+	@for file in $(LIB)/libdapl*.so.2; do ln -f $$file $(BOTH_LIB); done
 
 both-programs: both-libs
 	@$(OF_2.0) $(CROSSED:%=$(BOTH_OUT)/%) $(BOTH_OUT)/stub/libstub.so

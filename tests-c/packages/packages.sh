@@ -48,12 +48,18 @@ if [ "${AGAIN:-0}" = 1 ]; then
     second=$!
 fi
 
-# libraries_of VERSION: prints the sorted packages with the libraries of that version of uDAPL.
-libraries_of()
+# column CONDITION: prints the packages, sorted, of the lines of the table of libraries for which the condition is true.
+column()
 {
-    awk -v version="$1" '$1 == version { print $6 }' "$root/packaging/libraries.txt" | sort -u | tr '\n' ' '
+    awk "\$1 ~ /^[12b]/ { package = \$6 } \$1 == \"link\" { package = \$4 } $1 { print package }" "$root/packaging/libraries.txt" |
+        sort -u | tr '\n' ' '
 }
-libraries="$(libraries_of 1.2)$(libraries_of 2.0)"
+# Packages with code; with the providers; for programs of one version.
+code=$(column '$1 ~ /^[12b]/')
+providers=$(column '$1 == "both"')
+only12=$(column 'package ~ /^libdat1/')
+only20=$(column 'package ~ /^libdat2-2/')
+libraries="$only12$only20$providers"
 packages="${libraries}libdat-common libdat-dev libdat2-dev dat-tools"
 rpm_packages=$(echo $packages | sed 's/-dev/&el/g')
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
@@ -70,10 +76,12 @@ ok 'all packages have the version of Cargo.toml' versions_agree
 
 every_package()
 {
-    for package in $libraries dat-tools; do
-        [ "$(ls "$debs/${package}_"*"_$arch.deb" "$debs/$package-dbgsym_"*"_$arch.deb" | wc -l)" -eq 2 ] || return 1
+    for package in $code dat-tools; do
+        ls "$debs/$package-dbgsym_"*"_$arch.deb" || return 1
     done
-    ls "$debs"/libdat-common_*.deb "$debs"/libdat-dev_*.deb "$debs"/libdat2-dev_*.deb
+    for package in $packages; do
+        ls "$debs/${package}_"*.deb || return 1
+    done
 }
 ok 'each package is there, and debugging symbols of each that has code' every_package
 
@@ -245,13 +253,42 @@ of_version()
         dpkg-deb -b "$work/tree" "$3"
 }
 
+# old_layout PACKAGE PROVIDER...: writes the package as version 0.1.0-1, which contained files of these providers.
+old_layout()
+{
+    package=$1
+    shift
+    rm -rf "$work/tree" && dpkg-deb -R "$debs/${package}_"*"_$arch.deb" "$work/tree" || return
+    mkdir -p "$work/tree$libdir"
+    for file in "$@"; do
+        cp -L "$work/files$libdir/$file" "$work/tree$libdir/$file" || return
+    done
+    sed -i 's/^Version: .*/Version: 0.1.0-1/; /^Depends:/{s/(= [^)]*)/(= 0.1.0-1)/g; s/libdat-[a-z]* ([^)]*),* *//}' \
+        "$work/tree/DEBIAN/control" && dpkg-deb -b "$work/tree" "$clean/debs/old"
+}
+old_packages()
+{
+    mkdir "$clean/debs/old" && old_layout libdat1 libdaplshm.so.1 libdapltcp.so.1 &&
+        old_layout libdat2-2 libdaplshm.so.2 libdapltcp.so.2 &&
+        old_layout libdat1-verbs libdaplverbs.so.1 && old_layout libdat2-2-verbs libdaplverbs.so.2 &&
+        apt_get install $(cd "$clean" && ls debs/old/*.deb | sed 's|^|/|')
+    status=$?
+    rm -rf "$clean/debs/old"
+    return $status
+}
+providers_are_shared()
+{
+    for file in libdaplshm libdapltcp libdaplverbs; do
+        same_result "$(readlink "$clean$libdir/$file.so.1")" $file.so.2 || return 1
+    done
+}
+
 debian()
 {
     files_of_root >"$work/before"
-    of_version 0.0.1-1 "$debs/libdat1_"*"_$arch.deb" "$clean/debs/old.deb" >/dev/null
-    ok 'apt-get installs an older libdat1 alone' apt_get install /debs/old.deb
-    rm "$clean/debs/old.deb"
-    ok 'apt-get installs all packages, over the older one' apt_get install $(files_of $packages)
+    ok 'apt-get installs packages with a provider for each version' old_packages
+    ok 'apt-get upgrades them to all packages' apt_get install $(files_of $packages)
+    ok 'the providers of 1.2 are links to those of 2.0' providers_are_shared
     ok 'dpkg finds every file as it was packed' same_result "$(as_root dpkg --verify $packages 2>&1)" ''
     ok 'the libraries are in the folder of the architecture' test -e "$clean$libdir/libdat.so.1"
     programs_work /usr/share/doc/libdat-dev/examples/demo "$libdir"
@@ -331,17 +368,17 @@ over_theirs()
     ok 'for libdat2-2 and libdat2-dev, apt-get would remove libdapl2 and libdapl-dev alone' \
         same_result "$(removes install $(files_of $ours))" 'libdapl-dev libdapl2 '
     ok 'apt-get installs them' apt_get install $(files_of $ours)
-    ok 'dtest passes with the libraries of libdat2-2 alone' same_result "$(from loaded)" 'libdat2-2 '
+    ok 'dtest passes with our libraries alone' same_result "$(from loaded)" 'libdat-providers libdat2-2 '
     ok 'apt-get finds nothing that is broken, and nothing to upgrade' same_result "$(plans check; plans dist-upgrade)" ''
     ok 'the dat.conf of libdapl2 has stayed as it was' cmp "$work/dat.conf" "$clean/etc/dat.conf"
-    ok 'its names are those of libdat2-2-verbs' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
+    ok 'its names lead to our provider' same_result "$(from provider ofa-v2-ib0)" 'libdat-verbs '
 }
 
 # theirs_again CHANGED: installs Debian's packages instead of ours. CHANGED is their file that differs from its package.
 theirs_again()
 {
     ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
-        same_result "$(removes install libdapl2)" "$(libraries_of 2.0)libdat2-dev "
+        same_result "$(removes install libdapl2)" "${only20}libdat2-dev "
     ok 'apt-get installs libdapl2 and libdapl-dev in the place of ours' apt_get install libdapl2 libdapl-dev
     ok 'dtest has the library of libdapl2 again' same_result "$(from linked)" 'libdapl2 '
     ok 'their files are as they were packed, but a dat.conf that was changed' same_result "$(changed $theirs)" "$1"
@@ -353,15 +390,15 @@ theirs_again()
 debian_and_theirs()
 {
     theirs='libdapl2 libdapl-dev dapl2-utils'
-    beside="$(libraries_of 1.2)libdat-common libdat-dev dat-tools"
+    beside="$only12${providers}libdat-common libdat-dev dat-tools"
     # Our packages, in the order in which dpkg unpacks them.
-    ours="libdat2-dev $(libraries_of 2.0 | tr ' ' '\n' | sort -r | tr '\n' ' ')"
+    ours="libdat2-dev $(printf '%s\n' $only20 | sort -r | tr '\n' ' ')"
     ok "apt-get installs $theirs" apt_get install $theirs
     beside_theirs
     files_of_root >"$work/before"
     over_theirs
     ok 'without libdat2-2 apt-get would remove dapl2-utils' \
-        same_result "$(removes remove libdat2-2)" "dapl2-utils $(libraries_of 2.0)libdat2-dev "
+        same_result "$(removes remove libdat2-2)" "dapl2-utils ${only20}libdat2-dev "
     theirs_again ''
 
     # Test an upgrade to a newer version of Debian's packages, and a modified dat.conf.
@@ -381,7 +418,7 @@ debian_and_theirs()
     ok 'dpkg alone puts ours in the place of theirs' as_root dpkg -i $(files_of $ours)
     ok 'apt-get purges libdapl2' apt_get purge libdapl2
     ok 'with it goes its dat.conf' same_result "$(ls "$clean/etc" | grep dat.conf)" ''
-    ok 'dtest passes without one' same_result "$(from loaded)" 'libdat2-2 '
+    ok 'dtest passes without one' same_result "$(from loaded)" 'libdat-providers libdat2-2 '
     apt_get purge $theirs $ours $beside >/dev/null 2>&1
 }
 
@@ -424,7 +461,7 @@ containerfile()
     ok 'two processes with namespaces of their own meet in its directory, as its user' meet
     ok 'its dat.conf leaves tcp there' container dat-ping tcp-lo --self --count 1
     # Restores the root and the lists of apt-get, which the image deletes.
-    apt_get purge libdat1 libdat2-2 dat-tools >/dev/null 2>&1
+    apt_get purge libdat1 libdat2-2 libdat-providers dat-tools >/dev/null 2>&1
     as_root userdel dat
     rm -rf "$clean/etc/dat.conf" "$clean/run/dat"
     apt_get update >/dev/null 2>&1
@@ -484,8 +521,10 @@ rpm_in_root()
 %install
 mkdir -p %{buildroot}%{_libdir}
 echo >%{buildroot}%{_libdir}/libdat.so.0
+echo >%{buildroot}%{_libdir}/libdaplshm.so.1
 %files
 %{_libdir}/libdat.so.0
+%{_libdir}/libdaplshm.so.1
 SPEC
 
     files_of_root >"$work/before"

@@ -15,7 +15,7 @@ export DAT_OVERRIDE
 # line NAME INSTANCE API: prints an entry for the provider over TCP.
 line()
 {
-    library=$(awk -v api="$3" '$1 == api && $5 == "tcp" { print $4 }' "$tests/../packaging/libraries.txt")
+    library=$(awk '$5 == "tcp" { print $2 }' "$tests/../packaging/libraries.txt").so.${3%.*}
     printf '%s u%s threadsafe default %s libdat.%s "%s" ""\n' "$1" "$3" "$library" "$3" "$2"
 }
 for api in 1.2 2.0; do

@@ -14,20 +14,16 @@ pub fn default_crates() -> Result<Vec<String>> {
 }
 
 fn crates(table: &str) -> Vec<String> {
-    let rows = table.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
-    let row = |line: &str| {
-        let columns: Vec<&str> = line.split_whitespace().collect();
-        (columns.get(6) == Some(&"always")).then(|| columns[1].to_string())
-    };
-    rows.filter_map(row).collect()
+    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
+    rows.filter(|columns| columns.get(6) == Some(&"always")).map(|columns| columns[1].to_string()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn reads_the_rows_that_are_always_built() {
-        let table = "# head\n1.2  libdat  libdat.so  libdat.so.1  libdat  libdat1  always  libdat.so\n\
-            1.2  dat-verbs12  a.so  a.so.1  verbs  libdat1-verbs  verbs  -\n";
+        let table = "# head\n1.2  libdat  libdat.so  libdat.so.1  libdat  libdat1  always\n\
+            both libdaplverbs  a.so  a.so.2  verbs  libdat-verbs  verbs\nlink a.so.1  a.so.2  libdat-verbs\n";
         assert_eq!(super::crates(table), ["libdat"]);
     }
 }

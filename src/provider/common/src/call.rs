@@ -118,7 +118,7 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// admission: [`host::memory`] reserves memory for them.
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
-    fork::finish::<F>();
+    fork::finish(F::domain());
     let code = code::<F>(isolate(body).unwrap_or(Err(PANICKED)));
     cancel::restore(before);
     code

@@ -3,51 +3,62 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 
+use dat_core::transport::Transport;
 use dat_udat::*;
 use host::diagnostics::{self, Role};
 use host::thread::isolate;
 use host::topic::Topic;
 use host::{cancel, cstr, memory, own_library};
 
-use crate::registration::{Identity, RegistryFunction, registry_function};
-use crate::{Adapter, Provider, Version};
+use crate::registration::{Identity, RegistryFunction, Served};
+use crate::{Adapter, Domain};
 
-/// Returns name and identity. `None` for an empty name or another major version.
+/// Returns name and identity, and the version among `served`. `None` for an empty name or another major version.
 ///
 /// # Safety
 /// `info` is NULL or readable.
-unsafe fn read_info<V: Version>(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity)> {
+unsafe fn read_info(
+    served: &'static [Served],
+    info: *const DAT_PROVIDER_INFO,
+) -> Option<(&'static Served, CString, Identity)> {
     // SAFETY: the caller promises NULL or a readable `info`.
     let info = unsafe { info.as_ref() }?;
     // SAFETY: `bounded` reads at most the length of the array.
     let name = unsafe { cstr::bounded(info.ia_name.as_ptr(), DAT_NAME_MAX_LENGTH) }?;
     let version = (info.dapl_version_major, info.dapl_version_minor);
-    let usable = !name.is_empty() && version.0 == V::MAJOR;
+    let served = served.iter().find(|served| served.major == version.0)?;
     let identity = Identity { version, thread_safe: info.is_thread_safe != DAT_FALSE };
-    usable.then(|| (name.to_owned(), identity))
+    (!name.is_empty()).then(|| (served, name.to_owned(), identity))
 }
 
 /// Calls dat_registry_add_provider or dat_registry_remove_provider.
 ///
 /// # Safety
 /// `function` is one of these; `info` is readable.
-unsafe fn call_registry<F: Provider>(
+unsafe fn call_registry(
     function: RegistryFunction,
-    adapter: &'static Adapter<F>,
+    adapter: &'static Adapter,
     info: *const DAT_PROVIDER_INFO,
 ) -> DAT_RETURN {
     type Both = unsafe extern "C" fn(*const c_void, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
     // SAFETY: both functions have this type.
     let function = unsafe { mem::transmute::<RegistryFunction, Both>(function) };
     // SAFETY: the table is never freed; the caller promises that `info` is readable.
-    unsafe { function(std::ptr::from_ref(adapter.table()).cast(), info) }
+    unsafe { function(adapter.table(), info) }
 }
 
-/// Registers an adapter with `instance_data`, the configuration text for the transport. `library` begins log lines.
+/// Registers an adapter with `instance_data`, the configuration text for the transport. `library` begins log lines,
+/// `served` lists the versions of the library.
 ///
 /// # Safety
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
-pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
+pub unsafe fn init<T: Transport>(
+    library: &'static str,
+    domain: &'static Domain<T>,
+    served: &'static [Served],
+    info: *const DAT_PROVIDER_INFO,
+    instance_data: *const c_char,
+) {
     let before = cancel::forbid();
     // If the closure panics, the adapter is not registered.
     let _ = isolate(|| {
@@ -57,8 +68,8 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
             log::debug!("provider: cannot pin this library in memory, so a registry may unload it");
         }
         // SAFETY: the caller promises NULL or a readable `info`.
-        let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else {
-            log::error!("dat_provider_init: adapter rejected: no name, or another version than {}", F::Version::MAJOR);
+        let Some((version, name, identity)) = (unsafe { read_info(served, info) }) else {
+            log::error!("dat_provider_init: adapter rejected: no name, or an unknown version of uDAPL");
             return;
         };
         let instance = if instance_data.is_null() {
@@ -74,7 +85,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
             };
             text
         };
-        let Some(add) = registry_function::<F::Version>(c"dat_registry_add_provider") else {
+        let Some(add) = version.registry_function(c"dat_registry_add_provider") else {
             let name = name.to_string_lossy();
             diagnostics::report(
                 Topic::ProviderLibrary,
@@ -82,37 +93,41 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
             );
             return;
         };
-        if F::domain().registrations().is_ambiguous(&name, identity, &instance) {
+        if domain.registrations().is_ambiguous(&name, identity, &instance) {
             log::error!("{}: another entry of this name is open", name.to_string_lossy());
             return;
         }
-        let remove = registry_function::<F::Version>(c"dat_registry_remove_provider");
-        let ia_handles = F::Version::IA_HANDLES.and_then(registry_function::<F::Version>);
-        let adapter = F::domain().registrations().add(&name, identity, instance, remove, ia_handles);
-        // SAFETY: `remove` is the registry's function of this type; the caller promises that `info` is readable.
+        let remove = version.registry_function(c"dat_registry_remove_provider");
+        let ia_handles = version.ia_handles.and_then(|name| version.registry_function(name));
+        let adapter = domain.registrations().add(version, &name, identity, instance, remove, ia_handles);
+        // SAFETY: `add` is the registry's function of this type; the caller promises that `info` is readable.
         let code = unsafe { call_registry(add, adapter, info) };
         if code == DAT_SUCCESS {
             log::debug!("{}: registered", name.to_string_lossy());
         } else if DAT_GET_TYPE(code) == DAT_PROVIDER_ALREADY_REGISTERED {
             log::debug!("{}: already registered", name.to_string_lossy());
         } else {
-            F::domain().registrations().remove(&name, identity);
+            domain.registrations().remove(&name, identity);
             log::error!("{}: dat_registry_add_provider returned {code:#010x}", name.to_string_lossy());
         }
     });
     cancel::restore(before);
 }
 
-/// Removes an adapter, unless it is in use.
+/// Removes an adapter, unless it is in use. `served` lists the versions of the library.
 ///
 /// # Safety
 /// `info` is NULL or readable.
-pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
+pub unsafe fn fini<T: Transport>(
+    domain: &'static Domain<T>,
+    served: &'static [Served],
+    info: *const DAT_PROVIDER_INFO,
+) {
     let before = cancel::forbid();
     let _ = isolate(|| {
         // SAFETY: the caller promises NULL or a readable `info`.
-        let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else { return };
-        let known = F::domain().registrations().find(&name, identity).map(|known| (known.adapter, known.remove));
+        let Some((_, name, identity)) = (unsafe { read_info(served, info) }) else { return };
+        let known = domain.registrations().find(&name, identity).map(|known| (known.adapter, known.remove));
         let Some((adapter, remove)) = known else { return };
         let code = remove.map_or(DAT_SUCCESS, |remove| {
             // SAFETY: a function of this name; the caller promises that `info` is readable.
@@ -120,35 +135,41 @@ pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
         });
         log::debug!("{}: dat_registry_remove_provider returned {code:#x}", name.to_string_lossy());
         if DAT_GET_TYPE(code) != DAT_PROVIDER_IN_USE {
-            F::domain().registrations().remove(&name, identity);
+            domain.registrations().remove(&name, identity);
         }
     });
     cancel::restore(before);
 }
 
-/// Defines a provider library of a [`Version`] and a [`Transport`](dat_core::transport::Transport): its
+/// Defines a provider library of a [`Transport`] for the listed [versions](crate::Version): its
 /// [`Provider`](crate::Provider), allocator and exported functions. `$library` begins its log lines.
 #[macro_export]
 macro_rules! export_provider {
-    ($version:ty, $transport:ty, $library:literal) => {
+    ($transport:ty, $library:literal, [$first:ty $(, $more:ty)*]) => {
         #[global_allocator]
         static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator(::std::alloc::System);
 
-        struct Library;
+        static DOMAIN: $crate::Domain<$transport> = $crate::Domain::empty();
 
-        impl $crate::Provider for Library {
+        static SERVED: &[$crate::registration::Served] = &[
+            $crate::registration::Served::by::<Library<$first>>(),
+            $($crate::registration::Served::by::<Library<$more>>(),)*
+        ];
+
+        struct Library<V>(::std::marker::PhantomData<V>);
+
+        impl<V: $crate::Version> $crate::Provider for Library<V> {
             type Transport = $transport;
-            type Version = $version;
+            type Version = V;
 
-            fn domain() -> &'static $crate::Domain<Self> {
-                static DOMAIN: $crate::Domain<Library> = $crate::Domain::empty();
+            fn domain() -> &'static $crate::Domain<$transport> {
                 &DOMAIN
             }
         }
 
         #[used]
         #[unsafe(link_section = ".init_array")]
-        static AT_LOAD: extern "C" fn() = $crate::fork::at_load::<Library>;
+        static AT_LOAD: extern "C" fn() = $crate::fork::at_load::<Library<$first>>;
 
         /// Registers the adapter in `provider_info`: dat_provider_init(3DAT) of uDAPL 1.2 and 2.0.
         ///
@@ -160,7 +181,7 @@ macro_rules! export_provider {
             instance_data: *const ::std::ffi::c_char,
         ) {
             // SAFETY: this function has the same requirements.
-            unsafe { $crate::entry::init::<Library>($library, provider_info, instance_data) };
+            unsafe { $crate::entry::init($library, &DOMAIN, SERVED, provider_info, instance_data) };
         }
 
         /// Removes the adapter in `provider_info`: dat_provider_fini(3DAT) of uDAPL 1.2 and 2.0.
@@ -170,7 +191,7 @@ macro_rules! export_provider {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn dat_provider_fini(provider_info: *const $crate::udat::DAT_PROVIDER_INFO) {
             // SAFETY: this function has the same requirement.
-            unsafe { $crate::entry::fini::<Library>(provider_info) };
+            unsafe { $crate::entry::fini(&DOMAIN, SERVED, provider_info) };
         }
     };
 }

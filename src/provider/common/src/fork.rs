@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use dat_core::transport::Transport;
 use host::{epoch, fork, memory};
 
-use crate::Provider;
+use crate::{Domain, Provider};
 
-/// Installs the handlers. The dynamic linker calls this function when it loads the library.
+/// Installs the handlers of a library, which has one domain. The dynamic linker calls this function when it loads the
+/// library.
 pub extern "C" fn at_load<F: Provider>() {
     // SAFETY: glibc removes the handlers with the library. Without memory, forks run without handlers.
     unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
@@ -32,22 +33,27 @@ unsafe extern "C" fn parent<F: Provider>() {
 }
 
 extern "C" fn child<F: Provider>() {
-    // SAFETY: this handler runs after the fork, in the child.
-    let Some(held) = (unsafe { F::domain().fork.fetch() }) else { return };
-    F::domain().forker.store(0, Ordering::Relaxed);
+    clean_up(F::domain());
+}
+
+/// Ends all objects of the parent in the child of a fork. Does nothing if an earlier call did this.
+fn clean_up<T: Transport>(domain: &'static Domain<T>) {
+    // SAFETY: the caller is the child of a fork.
+    let Some(held) = (unsafe { domain.fork.fetch() }) else { return };
+    domain.forker.store(0, Ordering::Relaxed);
     memory::after_fork_in_child();
     fork::let_in_child();
     epoch::in_child();
-    F::domain().arena.abandon();
-    F::Transport::after_fork_in_child();
+    domain.arena.abandon();
+    T::after_fork_in_child();
     drop(held);
 }
 
 /// Runs the child's handler if an earlier handler, of the program, enters the library first.
 #[inline]
-pub(crate) fn finish<F: Provider>() {
-    let forker = F::domain().forker.load(Ordering::Relaxed);
+pub(crate) fn finish<T: Transport>(domain: &'static Domain<T>) {
+    let forker = domain.forker.load(Ordering::Relaxed);
     if forker != 0 && forker != process::id() {
-        child::<F>();
+        clean_up(domain);
     }
 }

@@ -3,70 +3,33 @@
 //! A handle is the address of a cell that begins with the address of the provider table. Registries read the adapter's
 //! name from this table, so each name has a table.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dat_core::error::Role;
+use dat_core::transport::Transport;
 use dat_core::{Arena, Cell, Handle, Ia, Kind, Object, ObjectGuard};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 
 use crate::ptr::{Out, OutPtr};
 use crate::registration::Registrations;
-use crate::{Answer, Fault, Provider, Version, fork};
-
-type Table<F> = <<F as Provider>::Version as Version>::Table;
+use crate::{Answer, Fault, Provider, fork};
 
 /// The adapters and handles of a provider library.
-pub struct Domain<F: Provider> {
+pub struct Domain<T: Transport> {
     /// The objects of all adapters.
-    pub arena: Arena<F::Transport>,
+    pub arena: Arena<T>,
     /// A standard mutex, which the child of a fork can always unlock.
-    registrations: Mutex<Registrations<F>>,
-    pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
+    registrations: Mutex<Registrations>,
+    pub(crate) fork: Hold<MutexGuard<'static, Registrations>>,
     /// The forking process, or 0.
     pub(crate) forker: AtomicU32,
 }
 
-/// An adapter name and its provider table. Never freed, because handles point to the table.
-pub struct Adapter<F: Provider> {
-    table: Table<F>,
-    name: CString,
-}
-
-// SAFETY: a table is immutable, and points only to functions and its name.
-unsafe impl<F: Provider> Send for Adapter<F> {}
-// SAFETY: a table is immutable.
-unsafe impl<F: Provider> Sync for Adapter<F> {}
-
-impl<F: Provider> Adapter<F> {
-    pub(crate) fn leak(name: &CStr) -> &'static Self {
-        let name = name.to_owned();
-        // Moving the CString into the box does not move its text.
-        let table = F::Version::table::<F>(name.as_ptr());
-        #[expect(clippy::disallowed_methods, reason = "there is no way to report that memory lacks")]
-        Box::leak(Box::new(Adapter { table, name }))
-    }
-
-    /// Returns the name of the adapter.
-    pub fn name(&self) -> &CStr {
-        &self.name
-    }
-
-    /// Returns the first word of the cells of its objects, the address of the table.
-    pub fn face(&'static self) -> usize {
-        ptr::from_ref(&self.table).expose_provenance()
-    }
-
-    /// Returns the provider table.
-    pub fn table(&'static self) -> &'static Table<F> {
-        &self.table
-    }
-}
-
-impl<F: Provider> Domain<F> {
+impl<T: Transport> Domain<T> {
     /// Creates a domain without adapters.
     pub const fn empty() -> Self {
         Domain {
@@ -78,8 +41,8 @@ impl<F: Provider> Domain<F> {
     }
 
     /// Locks the registrations.
-    pub fn registrations(&self) -> MutexGuard<'_, Registrations<F>> {
-        fork::finish::<F>();
+    pub fn registrations(&'static self) -> MutexGuard<'static, Registrations> {
+        fork::finish(self);
         self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -55,7 +55,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
         let domain = F::domain();
         let (face, instance) = {
             let mut registrations = domain.registrations();
-            let (registration, known) = registrations.newest(name).ok_or(Fault::NotRegistered)?;
+            let (registration, known) = registrations.newest(name, F::Version::MAJOR).ok_or(Fault::NotRegistered)?;
             known.thread_safe = registration.identity.thread_safe;
             (known.adapter.face(), memory::text(&registration.instance_data)?)
         };

@@ -57,7 +57,8 @@ use dat_udat::*;
 use crate::ptr::{InPtr, Out};
 
 pub use call::{Answer, At, Fault, Positions};
-pub use handle::{Adapter, Domain};
+pub use handle::Domain;
+pub use registration::Adapter;
 
 #[doc(hidden)]
 pub use dat_core as core;
@@ -91,7 +92,7 @@ pub fn count(count: usize) -> DAT_COUNT {
     DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
 }
 
-/// A version over a transport, implemented once by each provider library.
+/// A version over a transport. A provider library implements it for each version.
 pub trait Provider: Sized + 'static {
     /// The transport.
     type Transport: Transport;
@@ -99,8 +100,8 @@ pub trait Provider: Sized + 'static {
     /// The version of the interface.
     type Version: Version;
 
-    /// Returns the adapters and handles of the provider library.
-    fn domain() -> &'static Domain<Self>;
+    /// Returns the adapters and handles of the provider library, which its versions share.
+    fn domain() -> &'static Domain<Self::Transport>;
 }
 
 /// A version of uDAPL: its provider table, codes, and the structures, masks and flags that versions do not share.

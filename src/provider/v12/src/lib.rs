@@ -24,9 +24,6 @@ use dat_udat12::*;
 
 use crate::ep::{DAT_EP_FIELD_COMM, comm, datagrams};
 
-#[doc(hidden)]
-pub use dat_provider_common as common;
-
 /// uDAPL 1.2.
 pub enum Udat12 {}
 
@@ -91,14 +88,6 @@ impl Version for Udat12 {
             provider_specific_attr: named,
         })
     }
-}
-
-/// Defines a provider library of uDAPL 1.2: [`common::export_provider!`](crate::common::export_provider).
-#[macro_export]
-macro_rules! export_provider {
-    ($transport:ty, $library:literal) => {
-        $crate::common::export_provider!($crate::Udat12, $transport, $library);
-    };
 }
 
 #[cfg(test)]

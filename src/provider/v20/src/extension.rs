@@ -188,3 +188,23 @@ unsafe fn atomic<F: Provider<Version = Udat20>>(
         ep.post_atomic(&segments, cookie, remote, change, flags).at(positions)
     })
 }
+
+/// Exports `dapl_extensions` from a provider library, with the slot of `$provider`.
+#[macro_export]
+macro_rules! export_extensions {
+    ($provider:ty) => {
+        /// Executes the extended operation `op` on an object. Registries of uDAPL 2.0 check for this symbol.
+        ///
+        /// # Safety
+        /// The arguments match the operation.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn dapl_extensions(
+            handle: $crate::udat20::DAT_HANDLE,
+            op: $crate::udat20::DAT_EXTENDED_OP,
+            arguments: *mut $crate::udat20::VaList,
+        ) -> $crate::udat20::DAT_RETURN {
+            // SAFETY: the caller's arguments match the operation.
+            unsafe { $crate::extension::dat_extension_op::<$provider>(handle, op, arguments) }
+        }
+    };
+}

@@ -8,8 +8,6 @@
 //! | `counters` | extended operations that read counters |
 //! | [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
 //! | `event`, `ep`, `named` | C structures of events, endpoint parameters and named attributes |
-//!
-//! [`export_provider!`] creates a provider library from a transport.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
@@ -22,7 +20,6 @@ pub mod csp;
 mod ep;
 mod event;
 pub mod extension;
-mod library;
 pub mod lmr;
 mod named;
 pub mod post;
@@ -42,8 +39,6 @@ use dat_udat20::*;
 
 use crate::ep::{comm, datagrams};
 
-#[doc(hidden)]
-pub use dat_provider_common as common;
 #[doc(hidden)]
 pub use dat_udat20 as udat20;
 

@@ -25,16 +25,7 @@ pub fn selection() -> Vec<&'static str> {
     if packages::verbs().is_empty() {
         vec!["--workspace", "--features", "dat-fuzz/verbs", "--locked"]
     } else {
-        vec![
-            "--workspace",
-            "--exclude",
-            "dat-verbs",
-            "--exclude",
-            "dat-verbs12",
-            "--exclude",
-            "dat-verbs20",
-            "--locked",
-        ]
+        vec!["--workspace", "--exclude", "dat-verbs", "--exclude", "libdaplverbs", "--locked"]
     }
 }
 

@@ -90,7 +90,8 @@ fn returns_ia_handle_of_registry() {
     let t = setup.table;
     // SAFETY: the slots cast the function back to its type.
     let function = unsafe { std::mem::transmute::<*const (), RegistryFunction>(number_of as *const ()) };
-    FakeProvider::domain().registrations().newest(&setup.name).expect("it is open").1.ia_handles = Some(function);
+    FakeProvider::domain().registrations().newest(&setup.name, DAT_VERSION_MAJOR).expect("it is open").1.ia_handles =
+        Some(function);
     let mut param = DAT_PZ_PARAM { ia_handle: null_mut() };
     let mut told = || {
         assert_eq!(slot!(t, pz_query_func(setup.pz, DAT_PZ_FIELD_ALL, &mut param)), OK);

@@ -14,8 +14,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::testing::Fake;
-use dat_provider_common::registration::{Identity, RegistryFunction};
-use dat_provider_common::{Adapter, Domain, Provider, entry, fork};
+use dat_provider_common::registration::{Identity, RegistryFunction, Served};
+use dat_provider_common::{Domain, Provider, entry, fork};
 
 use crate::version::{self, *};
 
@@ -26,8 +26,8 @@ impl Provider for FakeProvider {
     type Transport = Fake;
     type Version = Tested;
 
-    fn domain() -> &'static Domain<Self> {
-        static DOMAIN: Domain<FakeProvider> = Domain::empty();
+    fn domain() -> &'static Domain<Fake> {
+        static DOMAIN: Domain<Fake> = Domain::empty();
         &DOMAIN
     }
 }
@@ -40,12 +40,17 @@ macro_rules! slot {
 }
 pub(crate) use slot;
 
-/// Registers an adapter without a registry.
-fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<FakeProvider> {
+static SERVED: &[Served] = &[Served::by::<FakeProvider>()];
+
+/// Registers an adapter without a registry, and returns its table.
+fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static DAT_PROVIDER {
     let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe };
     static AT_LOAD: Once = Once::new();
     AT_LOAD.call_once(|| fork::at_load::<FakeProvider>());
-    FakeProvider::domain().registrations().add(name, identity, instance.to_owned(), None, None)
+    let adapter =
+        FakeProvider::domain().registrations().add(&SERVED[0], name, identity, instance.to_owned(), None, None);
+    // SAFETY: the tested version has tables of this type, which are never freed.
+    unsafe { &*adapter.table().cast::<DAT_PROVIDER>() }
 }
 
 pub const OK: DAT_RETURN = DAT_SUCCESS;
@@ -78,7 +83,7 @@ fn bits(context: DAT_CONTEXT) -> u64 {
 fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = CString::new(format!("fake{}", NUMBER.fetch_add(1, Ordering::Relaxed))).unwrap();
-    let table = register_for_test(&name, instance, true).table();
+    let table = register_for_test(&name, instance, true);
     (name, table)
 }
 

@@ -11,7 +11,7 @@ fn every_name_has_its_own_table() {
         // SAFETY: names are never freed.
         assert_eq!(unsafe { std::ffi::CStr::from_ptr(table.device_name) }, &**name);
     }
-    let again = register_for_test(&first_name, "", true).table();
+    let again = register_for_test(&first_name, "", true);
     assert!(std::ptr::eq(again, first));
 }
 
@@ -50,7 +50,7 @@ fn stays_registered_while_in_use() {
     let remove = unsafe { std::mem::transmute::<Remove, RegistryFunction>(remove) };
     let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe: true };
     let domain = FakeProvider::domain();
-    domain.registrations().add(c"in use", identity, String::new(), Some(remove), None);
+    domain.registrations().add(&SERVED[0], c"in use", identity, String::new(), Some(remove), None);
     let info = DAT_PROVIDER_INFO {
         ia_name: host::cstr::array(b"in use"),
         dapl_version_major: DAT_VERSION_MAJOR,
@@ -60,7 +60,7 @@ fn stays_registered_while_in_use() {
     for (code, is_known) in [(DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE), true), (OK, false)] {
         CODE.store(code, Ordering::Relaxed);
         // SAFETY: `info` is readable.
-        unsafe { entry::fini::<FakeProvider>(&info) };
+        unsafe { entry::fini(domain, SERVED, &info) };
         assert_eq!(domain.registrations().find(c"in use", identity).is_some(), is_known);
     }
 }

@@ -205,13 +205,14 @@ fn by_cause<'a>(all: &'a [Probed<'a>]) -> Vec<(Option<Cause<'a>>, Vec<&'a Probed
 
 /// Returns a note if the provider for RDMA, a separate package, is not next to a library.
 fn without_verbs(library: Library) -> Option<Step> {
-    let (provider, package) = match library.api() {
-        Api::V12 => (c"libdaplverbs.so.1", "libdat1-verbs"),
-        Api::V20 => (c"libdaplverbs.so.2", "libdat2-2-verbs"),
+    let provider = match library.api() {
+        Api::V12 => c"libdaplverbs.so.1",
+        Api::V20 => c"libdaplverbs.so.2",
     };
     let is_there = beside(provider, library.path()?).ok()?.is_some();
     let (provider, own) = (words(provider), library.api().library());
-    let text = format!("{provider} is not in the directory of {own}: for RDMA, install it, or the package {package}");
+    let text =
+        format!("{provider} is not in the directory of {own}: for RDMA, install it, or the package libdat-verbs");
     (!is_there).then(|| Step::note(text).see(Topic::ProviderLibrary))
 }
 

@@ -1,5 +1,0 @@
-//! Sets how the library is linked.
-
-fn main() {
-    dat_link::provider("libdaplverbs.so.1");
-}
