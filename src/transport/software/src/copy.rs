@@ -128,7 +128,7 @@ pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes
 }
 
 /// Passes `len` bytes from `offset` to `sink`, in order. Returns `false` if a region has been freed.
-#[inline]
+#[inline(always)]
 pub fn gather<M: Mirror>(
     regions: &RegionTable<M>,
     segments: &[Segment],
@@ -151,6 +151,7 @@ pub fn gather<M: Mirror>(
 }
 
 /// Fills `to` with the segments' bytes from `offset`. Returns `false` if a region has been freed.
+#[inline]
 pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], offset: u64, to: &mut [u8]) -> bool {
     let len = to.len() as u64;
     let mut filled = 0;
