@@ -110,7 +110,7 @@ configure()
     mkdir "$work/$1.lib" && mkdir -m 700 -p "$work/meet" || exit 2
     case $3 in
     1.2) pairs="libdat.so.1:libdat.so $provider.so.1:$provider.so" ;;
-    *) pairs="libdat2.so.2:libdat2.so $provider.so.2:${provider}2.so" ;;
+    *) pairs="libdat2.so.2:libdat2.so $provider.so.2:$provider.so" ;;
     esac
     for pair in $pairs; do
         file=$2/${pair%:*}
