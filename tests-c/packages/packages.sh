@@ -263,7 +263,7 @@ old_layout()
     for file in "$@"; do
         cp -L "$work/files$libdir/$file" "$work/tree$libdir/$file" || return
     done
-    sed -i 's/^Version: .*/Version: 0.1.0-1/; /^Depends:/{s/(= [^)]*)/(= 0.1.0-1)/g; s/libdat-[a-z]* ([^)]*),* *//}' \
+    sed -i 's/^Version: .*/Version: 0.1.0-1/; /^Depends:/{s/(= [^)]*)/(= 0.1.0-1)/g; s/libdat-[a-z]* ([^)]*), //; s/, libdat-[a-z]* ([^)]*)//}' \
         "$work/tree/DEBIAN/control" && dpkg-deb -b "$work/tree" "$clean/debs/old"
 }
 old_packages()
