@@ -1,9 +1,8 @@
 //! Calls of the slots through the table, over a transport that moves no data, for each version. The module `version`
-//! contains the names and functions that differ.
+//! contains the names that differ.
 
 mod call;
 pub mod connection;
-pub mod handles;
 mod objects;
 mod provider;
 mod waits;
@@ -17,7 +16,7 @@ use dat_core::testing::Fake;
 use dat_provider_common::registration::{Identity, RegistryFunction, Served};
 use dat_provider_common::{Domain, Provider, entry, fork};
 
-use crate::version::{self, *};
+use crate::version::*;
 
 /// The provider over the fake transport.
 pub struct FakeProvider;
@@ -74,11 +73,6 @@ fn word(word: u64) -> DAT_CONTEXT {
     DAT_CONTEXT { as_64: word }
 }
 
-fn bits(context: DAT_CONTEXT) -> u64 {
-    // SAFETY: all members have 8 bytes, and any value is a valid integer.
-    unsafe { context.as_64 }
-}
-
 /// Registers an adapter with a unique name.
 fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -96,7 +90,6 @@ pub struct Setup {
     pub pz: DAT_PZ_HANDLE,
     pub dto_evd: DAT_EVD_HANDLE,
     pub connect_evd: DAT_EVD_HANDLE,
-    pub request_evd: DAT_EVD_HANDLE,
 }
 
 impl Setup {
@@ -110,14 +103,12 @@ impl Setup {
             pz: null_mut(),
             dto_evd: null_mut(),
             connect_evd: null_mut(),
-            request_evd: null_mut(),
         };
         setup.ia = setup.open();
         assert_eq!(slot!(table, ia_query_func(setup.ia, &mut setup.async_evd, 0, null_mut(), 0, null_mut())), OK);
         assert_eq!(slot!(table, pz_create_func(setup.ia, &mut setup.pz)), OK);
         setup.dto_evd = setup.evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
         setup.connect_evd = setup.evd(DAT_EVD_CONNECTION_FLAG);
-        setup.request_evd = setup.evd(DAT_EVD_CR_FLAG);
         setup
     }
 
@@ -150,52 +141,6 @@ impl Setup {
         ep
     }
 
-    fn srq(&self) -> DAT_SRQ_HANDLE {
-        let mut srq = null_mut();
-        let mut attr = DAT_SRQ_ATTR { max_recv_dtos: 10, max_recv_iov: 2, low_watermark: DAT_SRQ_LW_DEFAULT };
-        assert_eq!(slot!(self.table, srq_create_func(self.ia, self.pz, &mut attr, &mut srq)), OK);
-        srq
-    }
-
-    fn psp(&self, qualifier: DAT_CONN_QUAL, flags: DAT_PSP_FLAGS) -> DAT_PSP_HANDLE {
-        let mut psp = null_mut();
-        assert_eq!(slot!(self.table, psp_create_func(self.ia, qualifier, self.request_evd, flags, &mut psp)), OK);
-        psp
-    }
-
-    fn rsp(&self, qualifier: DAT_CONN_QUAL, ep: DAT_EP_HANDLE) -> DAT_RSP_HANDLE {
-        let mut rsp = null_mut();
-        assert_eq!(slot!(self.table, rsp_create_func(self.ia, qualifier, ep, self.request_evd, &mut rsp)), OK);
-        rsp
-    }
-
-    pub fn rmr(&self) -> DAT_RMR_HANDLE {
-        let mut rmr = null_mut();
-        assert_eq!(slot!(self.table, rmr_create_func(self.pz, &mut rmr)), OK);
-        rmr
-    }
-
-    pub fn lmr(&self, memory: &mut [u8], privileges: DAT_MEM_PRIV_FLAGS) -> (DAT_LMR_HANDLE, DAT_LMR_CONTEXT) {
-        let (mut lmr, mut context) = (null_mut(), 0);
-        let region = DAT_REGION_DESCRIPTION { for_va: memory.as_mut_ptr().cast::<c_void>() };
-        let n = null_mut;
-        let place = LmrPlaces { context: &mut context, remote: null_mut(), length: n(), address: n() };
-        let length = memory.len() as u64;
-        let code = version::lmr_create(
-            self.table,
-            self.ia,
-            DAT_MEM_TYPE_VIRTUAL,
-            region,
-            length,
-            self.pz,
-            privileges,
-            &mut lmr,
-            place,
-        );
-        assert_eq!(code, OK);
-        (lmr, context)
-    }
-
     /// Returns the core's adapter.
     pub fn core(&self) -> std::sync::Arc<dat_core::Ia<Fake>> {
         dat_provider_common::handle::find::<FakeProvider, _>(self.ia, dat_core::error::Role::Ia).unwrap()
@@ -224,14 +169,6 @@ impl Drop for Setup {
         // Tests can have closed the adapter.
         let _ = slot!(self.table, ia_close_func(self.ia, DAT_CLOSE_ABRUPT_FLAG));
     }
-}
-
-/// Optional outputs of dat_lmr_create.
-pub struct LmrPlaces {
-    pub context: *mut DAT_LMR_CONTEXT,
-    pub remote: *mut DAT_RMR_CONTEXT,
-    pub length: *mut DAT_VLEN,
-    pub address: *mut DAT_VADDR,
 }
 
 pub fn blank_event() -> DAT_EVENT {
