@@ -317,6 +317,9 @@ static void parameters(void)
     six.sin6_addr = in6addr_loopback;
     is_type(dat_csp_create(fx.ia, &c, (DAT_IA_ADDRESS_PTR)&six, fx.cr, &csp), DAT_INVALID_ADDRESS,
             "dat_csp_create: an address of another family than the communicator's: DAT_INVALID_ADDRESS");
+    six.sin6_family = AF_UNIX;
+    is_type(dat_csp_create(fx.ia, &c, (DAT_IA_ADDRESS_PTR)&six, fx.cr, &csp), DAT_INVALID_ADDRESS,
+            "dat_csp_create: an address that is neither IPv4 nor IPv6: DAT_INVALID_ADDRESS");
     ok(csp == UNTOUCHED, "dat_csp_create: error: the handle is untouched");
 
     csp = csp_make(fx.cr, &port);
