@@ -46,7 +46,7 @@ impl Armed for Wait {
     type Alarm = Infallible;
 
     fn wakeup(&self) -> Wakeup<'_, Infallible> {
-        Wakeup::Descriptor(self.0.sockets.as_fd().as_raw_fd())
+        Wakeup::Descriptor(self.0.shared.sockets.as_fd().as_raw_fd())
     }
 
     fn before_sleep(&self) {

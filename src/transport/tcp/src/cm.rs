@@ -279,7 +279,7 @@ impl Incoming {
         device.expect()?;
         let room = Stream::room()?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = Stream::new(room, conn, socket);
+        let stream = conn.new_stream(room, socket);
         conn.base.shift(Phase::Idle, Phase::Accepting);
         let theirs = request.theirs;
         let terms = Terms { reads_in: conn.terms.reads_in.min(theirs.reads_out), ..conn.terms };
@@ -296,7 +296,7 @@ impl Incoming {
         // The peer's first record removes the half, so this order.
         let watched = sent
             && device.handshakes.add(conn.number, accepted, deadline).is_ok()
-            && device.sockets.add(stream.socket.as_fd(), conn.number).is_ok();
+            && device.shared.sockets.add(stream.socket.as_fd(), conn.number).is_ok();
         if !watched {
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: its peer has ended");
             conn.end_later(ConnEnd::Left(End::Disconnected));

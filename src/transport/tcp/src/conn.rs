@@ -17,13 +17,14 @@ use dat_software::qp::{Phase, QpBase};
 use dat_software::records::Fatal;
 use dat_software::rnr_line::RnrWaiter;
 use host::lock::Mutex;
-use host::memory;
+use host::memory::{self, ArcRoom};
 
 use crate::Tcp;
 use crate::device::Device;
 use crate::hello::Terms;
 use crate::record::End;
 use crate::rx::{ConnEnd, Rx};
+use crate::socket::Socket;
 use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
 
@@ -36,7 +37,7 @@ pub struct Conn {
     /// Unique number within the adapter.
     pub number: u64,
     /// Number of the protection zone.
-    pub zone: u32,
+    zone: u32,
     /// Local port, once the kernel has selected it.
     pub port: AtomicU16,
     pub terms: Terms,
@@ -111,6 +112,11 @@ impl Conn {
             request_stalls: Gauge::default(),
             receiving: Mutex::default(),
         })?)
+    }
+
+    /// Creates the stream of this connection, in memory of [`Stream::room`].
+    pub fn new_stream(&self, room: (ArcRoom<Stream>, Vec<u8>), socket: Socket) -> Arc<Stream> {
+        Stream::new(room, self.device.shared.clone(), (self.number, self.zone), socket)
     }
 
     /// Attaches a stream to both directions, and limits outstanding reads to what its peer serves, but at least to one.

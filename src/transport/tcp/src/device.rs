@@ -41,10 +41,7 @@ use crate::conn::{After, Conn};
 use crate::locate::Place;
 use crate::record::End;
 use crate::socket::Socket;
-use crate::stream::Stream;
-
-/// The table of registered memory, which no other process reads.
-pub type Regions = RegionTable<()>;
+use crate::stream::{Regions, Shared, Stream};
 
 /// Maximum bytes per read, except for payloads received in place.
 const BUFFER: usize = 32 << 10;
@@ -98,9 +95,7 @@ struct Polling {
 
 pub struct Device {
     pub place: Place,
-    pub regions: Regions,
-    /// Sockets of connections, by number.
-    pub sockets: Epoll,
+    pub shared: Arc<Shared>,
     /// Listening sockets, connection attempts, and all deadlines.
     pub handshakes: Handshakes,
     pub wakeup: EventFd,
@@ -123,8 +118,6 @@ pub struct Device {
     numbers: AtomicU64,
     /// Connections and attempts with their numbers, sorted.
     pub table: RwLock<Vec<(u64, Arc<Conn>)>>,
-    /// Connections with a partly sent payload.
-    blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
     noted: Mutex<Vec<Arc<Conn>>>,
     is_noted: AtomicBool,
@@ -159,10 +152,12 @@ impl Device {
         let no_memory = |_: NoMemory| Topic::DoesNotOpen.reason("no memory");
         let mut buffer = memory::vec(BUFFER).map_err(no_memory)?;
         buffer.resize(BUFFER, 0);
+        let regions = RegionTable::new((), ROWS as u32);
+        let sockets = Epoll::new().map_err(no_descriptor)?;
+        let shared = Shared { regions, sockets, blocked: Mutex::default() };
         let device = Device {
             place,
-            regions: RegionTable::new((), ROWS as u32),
-            sockets: Epoll::new().map_err(no_descriptor)?,
+            shared: memory::arc(shared).map_err(no_memory)?,
             handshakes: Handshakes::new().map_err(no_descriptor)?,
             wakeup: EventFd::new().map_err(no_descriptor)?,
             beacon: Beacon::default(),
@@ -176,7 +171,6 @@ impl Device {
             is_brisk: AtomicBool::new(false),
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
-            blocked: Mutex::default(),
             polling: Mutex::new(Polling { buffer, ..Polling::default() }),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
@@ -208,7 +202,7 @@ impl Device {
         let mut table = self.table.write();
         let _removed = find(&table, number).map(|at| table.remove(at));
         drop(table);
-        self.blocked.lock().retain(|blocked| *blocked != number);
+        self.shared.blocked.lock().retain(|blocked| *blocked != number);
         self.handshakes.remove(number);
     }
 
@@ -376,7 +370,7 @@ impl Device {
     /// Handles ready sockets. Returns whether one had data.
     fn collect_ready(&self, polling: &mut Polling) -> bool {
         let mut found = false;
-        self.sockets.look(|ready| {
+        self.shared.sockets.look(|ready| {
             let Some(conn) = self.conn(ready.token) else {
                 return found |= self.ready_late(ready, &mut polling.buffer);
             };
@@ -468,26 +462,20 @@ impl Device {
         }
         matches!(received, Ok(Some(1..)))
     }
-
-    /// Records that a connection may have a partly sent payload in registered memory. Returns `false` without memory.
-    pub fn list_blocked(&self, number: u64) -> bool {
-        let mut blocked = self.blocked.lock();
-        blocked.room(1).map(|()| blocked.push(number)).is_ok()
-    }
 }
 
 impl Owner for Device {
     type Mirror = ();
 
     fn regions(&self) -> &Regions {
-        &self.regions
+        &self.shared.regions
     }
 
     fn region_freed(&self, key: u32) {
         // In reverse, because a failed connection is removed from the list.
-        let blocked = self.blocked.lock().len();
+        let blocked = self.shared.blocked.lock().len();
         for at in (0..blocked).rev() {
-            let number = self.blocked.lock().get(at).copied();
+            let number = self.shared.blocked.lock().get(at).copied();
             let Some(conn) = number.and_then(|number| self.conn(number)) else { continue };
             if let Some(fatal) = conn.stream().and_then(|stream| stream.lost_with(key)) {
                 conn.fail(fatal);

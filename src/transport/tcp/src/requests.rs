@@ -17,10 +17,9 @@ use host::memory::Room;
 
 use crate::Tcp;
 use crate::conn::Conn;
-use crate::device::Regions;
 use crate::record::{HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::rx::{Current, Place, TAIL, Tail, store_piece};
-use crate::stream::{Body, NotSent, Stream};
+use crate::stream::{Body, NotSent, Regions, Stream};
 
 /// Maximum bytes of responses per turn, with [`RESPONSE`] for each.
 pub const TURN: u64 = 2 << 20;
@@ -44,7 +43,7 @@ impl Wire for Link<'_> {
     }
 
     fn regions(&self) -> &Regions {
-        &self.stream.device.regions
+        &self.stream.shared.regions
     }
 
     fn own(&self) -> &AccessContext {
@@ -52,7 +51,7 @@ impl Wire for Link<'_> {
     }
 
     fn revoke(&self, key: u32, _: &mut ()) -> Executed {
-        let revoked = self.stream.device.regions.invalidate(key, &self.stream.own).is_some();
+        let revoked = self.stream.shared.regions.invalidate(key, &self.stream.own).is_some();
         if revoked { Ok(()) } else { Err(Fatal::of_peer(Status::RemoteAccess).into()) }
     }
 }

@@ -250,7 +250,7 @@ impl Rx {
         // If the record does not end the response, no byte is in a last word.
         let len = offset + left + if ends { 0 } else { TAIL };
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
-            copy::scatter(&link.stream.device.regions, &places, offset, bytes, last).then_some(()).ok_or(())
+            copy::scatter(&link.stream.shared.regions, &places, offset, bytes, last).then_some(()).ok_or(())
         });
         Ok(link.conn.heard(|tx| tx.on_response(bytes.len() as u64, placed.is_ok()))?)
     }
@@ -274,7 +274,7 @@ fn decode_start(bytes: &[u8]) -> Result<Option<Header>, ConnEnd> {
 /// Receives up to `len` bytes into a place, and the following ones into `buffer`. Returns `None` if the memory is not
 /// registered for that; then the buffered path fails.
 fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<io::Result<Option<usize>>> {
-    let regions = &stream.device.regions;
+    let regions = &stream.shared.regions;
     let (region_refs, granted);
     let mut pieces = ArrayVec::<Target<'_>, { MAX_SEGMENTS + 2 }>::new();
     match place {

@@ -16,16 +16,36 @@ use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId, Segment};
 use dat_software::copy::{self, Slice};
 use dat_software::records::Fatal;
-use dat_software::regions::AccessContext;
+use dat_software::regions::{AccessContext, RegionTable};
 use dat_software::user::{Source, Target, copy_lists};
 use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, ArcRoom, NoMemory, Room};
+use host::poll::Epoll;
 use rustix::net::Shutdown;
 
-use crate::conn::Conn;
-use crate::device::Device;
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, SOLICITED, WAITED, kind};
 use crate::socket::Socket;
+
+/// The table of registered memory, which no other process reads.
+pub type Regions = RegionTable<()>;
+
+/// What the streams of an adapter share.
+pub struct Shared {
+    pub regions: Regions,
+    /// Sockets of connections, by number.
+    pub sockets: Epoll,
+    /// Connections with a partly sent payload.
+    pub blocked: Mutex<Vec<u64>>,
+}
+
+impl Shared {
+    /// Records that a connection may have a partly sent payload in registered memory. Returns `false` without memory.
+    #[cold]
+    fn list_blocked(&self, number: u64) -> bool {
+        let mut blocked = self.blocked.lock();
+        blocked.room(1).map(|()| blocked.push(number)).is_ok()
+    }
+}
 
 /// The memory of a payload.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,7 +108,7 @@ impl Out {
 }
 
 pub struct Stream {
-    pub device: Arc<Device>,
+    pub shared: Arc<Shared>,
     number: u64,
     pub socket: Socket,
     /// Access context of this end for registered memory.
@@ -112,12 +132,18 @@ impl Stream {
         Ok((ArcRoom::new()?, memory::vec(2 * HEADER)?))
     }
 
-    pub fn new((place, head): (ArcRoom<Stream>, Vec<u8>), conn: &Conn, socket: Socket) -> Arc<Stream> {
+    /// Creates the stream of a connection with this number and protection zone.
+    pub fn new(
+        (place, head): (ArcRoom<Stream>, Vec<u8>),
+        shared: Arc<Shared>,
+        (number, zone): (u64, u32),
+        socket: Socket,
+    ) -> Arc<Stream> {
         place.fill(Stream {
-            device: conn.device.clone(),
-            number: conn.number,
+            shared,
+            number,
             socket,
-            own: AccessContext::new(conn.zone, conn.number),
+            own: AccessContext::new(zone, number),
             handled: AtomicU64::new(0),
             acknowledged: AtomicU64::new(0),
             window: AtomicU32::new(MIN_WINDOW),
@@ -172,12 +198,12 @@ impl Stream {
         match &out.body {
             Body::Local(_) if len > 0 => {
                 // Counted, so that only their own frees wait for the system call.
-                let region_ref = |key| self.device.regions.acquire_counted(key);
+                let region_ref = |key| self.shared.regions.acquire_counted(key);
                 region_refs = copy::acquire_all(&out.segments, region_ref).ok_or(NotSent::NoMemory)?;
                 pieces.extend(copy::sources(&out.segments, &region_refs, Slice { offset, len, last: false }));
             }
             Body::Granted(from) if len > 0 => {
-                let found = self.device.regions.grant(from, Rights::REMOTE_READ, &self.own);
+                let found = self.shared.regions.grant(from, Rights::REMOTE_READ, &self.own);
                 granted = found.map_err(|_| NotSent::NoMemory)?;
                 pieces.push(granted.source(offset, len));
             }
@@ -241,7 +267,7 @@ impl Stream {
         then(pushed);
         let mut out = self.out.lock();
         if out.armed && !out.awaits_room {
-            let _ = self.device.sockets.modify(self.socket.as_fd(), self.number, false);
+            let _ = self.shared.sockets.modify(self.socket.as_fd(), self.number, false);
             out.armed = false;
         }
     }
@@ -265,7 +291,7 @@ impl Stream {
     fn await_room(&self, out: &mut Out) {
         out.awaits_room = true;
         if !out.armed {
-            let _ = self.device.sockets.modify(self.socket.as_fd(), self.number, true);
+            let _ = self.shared.sockets.modify(self.socket.as_fd(), self.number, true);
             out.armed = true;
         }
     }
@@ -394,7 +420,7 @@ impl Sender<'_> {
         out.segments.extend(segments.iter().copied());
         match self.stream.push(out) {
             Ok(false) if out.len > 0 && !out.listed => {
-                out.listed = self.stream.device.list_blocked(self.stream.number);
+                out.listed = self.stream.shared.list_blocked(self.stream.number);
             }
             Ok(_) => {}
             Err(error) => {
@@ -413,6 +439,6 @@ impl Sender<'_> {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let _ = self.device.sockets.delete(self.socket.as_fd());
+        let _ = self.shared.sockets.delete(self.socket.as_fd());
     }
 }

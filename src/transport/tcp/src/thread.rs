@@ -67,7 +67,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         device.watching.store(true, Ordering::SeqCst);
         // After this store, noted and deferred work wakes this thread.
         let left = device.is_noted() || device.is_deferred();
-        wait(Some(device.sockets.as_fd()), left.then_some(Duration::ZERO));
+        wait(Some(device.shared.sockets.as_fd()), left.then_some(Duration::ZERO));
         device.watching.store(false, Ordering::SeqCst);
     } else if sleepers {
         device.parked.store(true, Ordering::SeqCst);

@@ -210,7 +210,7 @@ impl Tx {
         }
         let sent = stream.sender().and_then(|mut sender| {
             let payload = sender.add(kind::MESSAGE, solicited, len, len, len)?;
-            if !copy::gather_into(&stream.device.regions, segments, 0, payload) {
+            if !copy::gather_into(&stream.shared.regions, segments, 0, payload) {
                 sender.undo();
                 return Err(NotSent::NoMemory);
             }
@@ -274,7 +274,7 @@ impl Tx {
                     sent => return sent.map(|()| self.advance(&record)),
                 }
             }
-            if part > 0 && !copy::gather_into(&stream.device.regions, &segments, self.offset, payload) {
+            if part > 0 && !copy::gather_into(&stream.shared.regions, &segments, self.offset, payload) {
                 sender.undo();
                 break Err(NotSent::NoMemory);
             }

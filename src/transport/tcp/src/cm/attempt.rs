@@ -107,9 +107,9 @@ impl Attempt {
         let Attempt { conn, greeting, .. } = self;
         match hello::decode(&greeting) {
             Some((Ok(theirs), private_data)) => {
-                let stream = Stream::new(Stream::room().map_err(|_| io::ErrorKind::OutOfMemory)?, &conn, socket);
+                let stream = conn.new_stream(Stream::room().map_err(|_| io::ErrorKind::OutOfMemory)?, socket);
                 // Before the program can post, because only the set reports room in a full socket.
-                conn.device.sockets.add(stream.socket.as_fd(), conn.number)?;
+                conn.device.shared.sockets.add(stream.socket.as_fd(), conn.number)?;
                 if conn.attach(&stream, &theirs) {
                     // The acceptor waits for a first record.
                     let _ = stream.report();
