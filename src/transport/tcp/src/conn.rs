@@ -1,6 +1,6 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! Each direction has a lock: [`Rx`] its own, and [`Tx`](crate::tx::Tx) the lock on the endpoint's requests. The lock
+//! Each direction has a lock: `Receiving` its own, and [`Tx`](crate::tx::Tx) the lock on the endpoint's requests. The lock
 //! order is `receiving`, requests, stream. A thread that ends the connection detaches the [`Stream`] under both locks,
 //! so no other thread uses memory of the program afterwards.
 
@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error;
+use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{Checked, ConnectionReport, FailedRequest, Gauge, QpInit, QpSizes, ZoneId};
 use dat_software::datagrams::Receiver;
 use dat_software::qp::{Phase, QpBase};
-use dat_software::records::Fatal;
+use dat_software::records::{Executed, Fatal, Wire};
+use dat_software::regions::AccessContext;
 use dat_software::rnr_line::RnrWaiter;
 use host::lock::Mutex;
 use host::memory::{self, ArcRoom};
@@ -23,9 +25,10 @@ use crate::Tcp;
 use crate::device::Device;
 use crate::hello::Terms;
 use crate::record::End;
+use crate::requests::Link;
 use crate::rx::{ConnEnd, Rx};
 use crate::socket::Socket;
-use crate::stream::{NotSent, Stream};
+use crate::stream::{NotSent, Regions, Stream};
 use crate::tx::Tx;
 
 /// Time after which a poll turns to other connections.
@@ -48,7 +51,63 @@ pub struct Conn {
     /// Numbers of the next receiving connections, initially its own: after only reports, and after other records.
     pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
-    receiving: Mutex<Rx>,
+    receiving: Mutex<Receiving>,
+}
+
+#[derive(Default)]
+struct Receiving {
+    stream: Option<Arc<Stream>>,
+    rx: Rx,
+}
+
+#[derive(Clone, Copy)]
+struct ConnLink<'a> {
+    conn: &'a Arc<Conn>,
+    stream: &'a Stream,
+}
+
+impl Wire for ConnLink<'_> {
+    type Transport = Tcp;
+    type Revocation = ();
+
+    fn qp(&self) -> &Arc<Conn> {
+        self.conn
+    }
+
+    fn regions(&self) -> &Regions {
+        &self.stream.shared.regions
+    }
+
+    fn own(&self) -> &AccessContext {
+        &self.stream.own
+    }
+
+    fn revoke(&self, key: u32, _: &mut ()) -> Executed {
+        let revoked = self.stream.shared.regions.invalidate(key, &self.stream.own).is_some();
+        if revoked { Ok(()) } else { Err(Fatal::of_peer(Status::RemoteAccess).into()) }
+    }
+}
+
+impl Link for ConnLink<'_> {
+    fn stream(&self) -> &Stream {
+        self.stream
+    }
+
+    fn serves_extended(self) -> bool {
+        self.conn.terms.extended
+    }
+
+    fn poll_soon(self) {
+        self.conn.poll_soon();
+    }
+
+    fn heard(self, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal> {
+        self.conn.heard(what)
+    }
+
+    fn response(self, len: u64) -> Option<(Checked, u64, bool)> {
+        self.conn.base.sink.lock_tx()?.response(len)
+    }
 }
 
 impl RnrWaiter for Conn {
@@ -166,10 +225,11 @@ impl Conn {
             _ => return None,
         }
         let (mut found, mut began) = (false, None);
-        let mut receiving = self.receiving.lock();
-        receiving.begin_turn();
+        let receiving = &mut *self.receiving.lock();
+        let (Some(stream), rx) = (&receiving.stream, &mut receiving.rx) else { return None };
+        rx.begin_turn();
         loop {
-            match receiving.receive(self, buffer) {
+            match rx.receive(ConnLink { conn: self, stream }, buffer) {
                 Ok(None) => break,
                 Ok(Some(more)) => {
                     found = true;
@@ -187,10 +247,10 @@ impl Conn {
             return None;
         }
         // Acknowledge now, in the next poll without data, or with the next requests of a stream.
-        if receiving.stream.as_ref().is_some_and(|stream| !stream.acknowledge(true)) {
+        if !stream.acknowledge(true) {
             self.device.note(self, !self.streams.load(Ordering::Relaxed));
         }
-        Some(receiving.had_records)
+        Some(rx.had_records)
     }
 
     /// Checks whether the peer has used or left an accepted connection. If so, defers the report.
@@ -225,8 +285,9 @@ impl Conn {
         if self.base.phase() == Phase::Dead {
             return;
         }
-        let mut receiving = self.receiving.lock();
-        if let Err(over) = receiving.resume(self) {
+        let receiving = &mut *self.receiving.lock();
+        let (Some(stream), rx) = (&receiving.stream, &mut receiving.rx) else { return };
+        if let Err(over) = rx.resume(ConnLink { conn: self, stream }) {
             return self.end_later(over);
         }
         let _ = self.heard(|tx| {
@@ -234,7 +295,7 @@ impl Conn {
             Ok(())
         });
         // Otherwise the socket reports when it has room.
-        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge(false));
+        let _ = stream.acknowledge(false);
     }
 
     /// Resumes sending when the socket has room.
@@ -252,10 +313,6 @@ impl Conn {
             self.end_later(fatal.into());
         }
         self.request_stalls.set(self.base.sink.ep(), Stall::Requests, tx.stalls());
-    }
-
-    pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
-        self.base.sink.lock_tx()?.response(len)
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits. Gathered requests wait.

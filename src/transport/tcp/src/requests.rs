@@ -3,23 +3,22 @@
 //! While a request waits for a receive or for room to respond, it and later ones are stored, up to the peer's window.
 //! Payloads are stored in their destination as they arrive, in arbitrary pieces.
 
-use std::sync::Arc;
-
+use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
+use dat_core::transport::{Checked, RemoteSegment};
 use dat_software::datagrams::DatagramReceiver;
+use dat_software::qp::SoftwareTransport;
 use dat_software::records::{Executed, Fatal, Halt, Incoming, Wire, violation};
-use dat_software::regions::AccessContext;
 use dat_software::user::{Source, change};
 use dat_software::wire::{self, LARGEST, WORD};
 use host::memory::Room;
 
 use crate::Tcp;
-use crate::conn::Conn;
 use crate::record::{HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
-use crate::rx::{Current, Place, TAIL, Tail, store_piece};
-use crate::stream::{Body, NotSent, Regions, Stream};
+use crate::stream::{Body, NotSent, Stream};
+use crate::tx::Tx;
 
 /// Maximum bytes of responses per turn, with [`RESPONSE`] for each.
 pub const TURN: u64 = 2 << 20;
@@ -28,32 +27,68 @@ const RESPONSE: u64 = 16 << 10;
 /// Capacity for stored requests that is not freed.
 const MAX_KEPT: usize = 64 << 10;
 
-#[derive(Clone, Copy)]
-pub struct Link<'a> {
-    pub conn: &'a Arc<Conn>,
-    pub stream: &'a Arc<Stream>,
+/// Maximum bytes of the last word of a transfer, which is stored last and atomically.
+pub const TAIL: u64 = 8;
+
+#[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
+pub enum Place {
+    /// Own segments, from an offset.
+    Local(Checked, u64),
+    /// Target of the peer's write, from an offset.
+    Granted(RemoteSegment, u64),
 }
 
-impl Wire for Link<'_> {
-    type Transport = Tcp;
-    type Revocation = ();
+/// The last bytes of a transfer until they are complete.
+pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
-    fn qp(&self) -> &Arc<Conn> {
-        self.conn
+/// Stores `bytes` at `offset` of a transfer of `len` bytes by calls of `store(offset, bytes, is_last)`. The last call
+/// stores the whole last word. Returns the first error of `store`.
+pub fn store_piece<E>(
+    tail: &mut Tail,
+    [offset, len]: [u64; 2],
+    bytes: &[u8],
+    mut store: impl FnMut(u64, Source<'_>, bool) -> Result<(), E>,
+) -> Result<(), E> {
+    let ends = bytes.len() as u64 == len - offset;
+    if ends && tail.is_empty() {
+        return store(offset, Source::of(bytes), true);
     }
+    let end = len - len.min(TAIL);
+    let before = (bytes.len() as u64).min(end.saturating_sub(offset)) as usize;
+    if before > 0 {
+        store(offset, Source::of(&bytes[..before]), false)?;
+    }
+    tail.extend(bytes[before..].iter().copied());
+    if ends {
+        store(len - tail.len() as u64, Source::of(tail), true)?;
+        tail.clear();
+    }
+    Ok(())
+}
 
-    fn regions(&self) -> &Regions {
-        &self.stream.shared.regions
-    }
+/// A record whose header and head have arrived.
+#[derive(Clone, Copy)]
+pub struct Current {
+    pub header: Header,
+    /// Missing bytes of its payload.
+    pub left: u64,
+}
 
-    fn own(&self) -> &AccessContext {
-        &self.stream.own
-    }
+/// A connection and its stream, as the receiving direction uses them.
+pub trait Link: Wire<Transport = Tcp, Revocation = ()> + Copy {
+    fn stream(&self) -> &Stream;
 
-    fn revoke(&self, key: u32, _: &mut ()) -> Executed {
-        let revoked = self.stream.shared.regions.invalidate(key, &self.stream.own).is_some();
-        if revoked { Ok(()) } else { Err(Fatal::of_peer(Status::RemoteAccess).into()) }
-    }
+    /// Returns whether the peer may use extended operations.
+    fn serves_extended(self) -> bool;
+
+    /// Requests another turn of the connection, even if all threads of the program sleep.
+    fn poll_soon(self);
+
+    /// Changes the sending direction, then sends and completes the requests that this permits.
+    fn heard(self, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal>;
+
+    /// Calls [`Tx::response`].
+    fn response(self, len: u64) -> Option<(Checked, u64, bool)>;
 }
 
 #[derive(Default)]
@@ -82,7 +117,7 @@ impl Requests {
     }
 
     /// Handles a request with these first bytes: its header and head.
-    pub fn start(&mut self, link: Link<'_>, header: Header, start: &[u8]) -> Result<(), Halt> {
+    pub fn start(&mut self, link: impl Link, header: Header, start: &[u8]) -> Result<(), Halt> {
         let begun = if self.keeps() { Err(Halt::Wait) } else { self.begin(link, header, &start[HEADER..]) };
         match begun {
             Err(Halt::Wait) => self.keep(link, start),
@@ -91,13 +126,13 @@ impl Requests {
     }
 
     /// Handles bytes of the payload.
-    pub fn feed(&mut self, link: Link<'_>, bytes: &[u8]) -> Result<(), Halt> {
+    pub fn feed(&mut self, link: impl Link, bytes: &[u8]) -> Result<(), Halt> {
         if self.keeps() { self.keep(link, bytes) } else { self.store(link, bytes) }
     }
 
-    fn keep(&mut self, link: Link<'_>, bytes: &[u8]) -> Result<(), Halt> {
+    fn keep(&mut self, link: impl Link, bytes: &[u8]) -> Result<(), Halt> {
         // Fails if the peer exceeds its window.
-        let most = link.stream.window() as usize + HEADER + MAX_HEAD;
+        let most = link.stream().window() as usize + HEADER + MAX_HEAD;
         if self.kept.len() - self.gone + bytes.len() > most || self.kept.room(bytes.len()).is_err() {
             return Err(violation());
         }
@@ -106,7 +141,7 @@ impl Requests {
     }
 
     /// Handles stored requests until one waits.
-    pub fn resume(&mut self, link: Link<'_>) -> Result<(), Halt> {
+    pub fn resume(&mut self, link: impl Link) -> Result<(), Halt> {
         self.turn = TURN;
         let mut kept = std::mem::take(&mut self.kept);
         while let Some(bytes) = kept.get(self.gone..).filter(|bytes| !bytes.is_empty()) {
@@ -136,8 +171,8 @@ impl Requests {
     }
 
     /// Begins a request. After [`Halt::Wait`], the caller repeats the call.
-    fn begin(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
-        match link.conn.base.receiver.datagrams() {
+    fn begin(&mut self, link: impl Link, header: Header, head: &[u8]) -> Executed {
+        match Tcp::base(link.qp()).receiver.datagrams() {
             None => self.execute(link, header, head)?,
             Some(receiver) => match header.kind {
                 kind::MESSAGE if header.aux == header.payload() && header.aux <= MAX_DATAGRAM as u64 => {}
@@ -152,10 +187,10 @@ impl Requests {
     }
 
     /// Executes a request up to its payload.
-    fn execute(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
+    fn execute(&mut self, link: impl Link, header: Header, head: &[u8]) -> Executed {
         let (aux, part) = (header.aux, header.payload());
         let is_extended = matches!(header.kind, kind::IMMEDIATE | kind::INVALIDATE | kind::ATOMIC);
-        if aux > LARGEST || (is_extended && !link.conn.terms.extended) {
+        if aux > LARGEST || (is_extended && !link.serves_extended()) {
             return Err(violation());
         }
         let number = || wire::read_number(head).ok_or_else(violation);
@@ -174,11 +209,11 @@ impl Requests {
     }
 
     /// Stores bytes of the current record.
-    fn store(&mut self, link: Link<'_>, bytes: &[u8]) -> Executed {
+    fn store(&mut self, link: impl Link, bytes: &[u8]) -> Executed {
         if self.current.is_none_or(|current| !current.header.has_payload()) {
             return self.advance(link, 0);
         }
-        if let Some(receiver) = link.conn.base.receiver.datagrams() {
+        if let Some(receiver) = Tcp::base(link.qp()).receiver.datagrams() {
             self.store_datagram(link, receiver, bytes)?;
         } else if let Some((offset, len)) = self.incoming.position() {
             store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
@@ -189,7 +224,7 @@ impl Requests {
     }
 
     /// Stores bytes of a datagram. Only a complete datagram takes a receive, so no peer can hold one.
-    fn store_datagram(&mut self, link: Link<'_>, receiver: &DatagramReceiver<Tcp>, bytes: &[u8]) -> Executed {
+    fn store_datagram(&mut self, link: impl Link, receiver: &DatagramReceiver<Tcp>, bytes: &[u8]) -> Executed {
         let Some(Current { header, left }) = self.current else { return Ok(()) };
         let (whole, before) = (bytes.len() as u64 == left, !self.datagram.is_empty());
         if before || !whole {
@@ -205,7 +240,7 @@ impl Requests {
     }
 
     /// Records stored bytes of the current record, and completes what they end.
-    pub fn advance(&mut self, link: Link<'_>, bytes: u64) -> Executed {
+    pub fn advance(&mut self, link: impl Link, bytes: u64) -> Executed {
         let Some(Current { header, left }) = self.current else { return Ok(()) };
         self.incoming.advance(bytes);
         self.current = Some(Current { header, left: left - bytes });
@@ -213,7 +248,7 @@ impl Requests {
             return Ok(());
         }
         self.current = None;
-        link.stream.note_handled(HEADER as u64 + u64::from(header.len));
+        link.stream().note_handled(HEADER as u64 + u64::from(header.len));
         match self.incoming.position() {
             Some((offset, len)) if offset == len && header.has_payload() => {
                 self.written = self.incoming.target().map_or(self.written, |to| to.len);
@@ -237,20 +272,20 @@ impl Requests {
     }
 
     /// Waits for the next turn if this one has no room for a response.
-    fn check_turn(&self, link: Link<'_>) -> Executed {
+    fn check_turn(&self, link: impl Link) -> Executed {
         (self.turn > 0).then_some(()).ok_or_else(|| {
-            link.conn.poll_soon();
+            link.poll_soon();
             Halt::Wait
         })
     }
 
     /// Sends bytes that the peer reads, while there is room.
-    fn read(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
+    fn read(&mut self, link: impl Link, head: &[u8]) -> Executed {
         let from = wire::read_target(head).ok_or_else(violation)?;
         loop {
             self.check_turn(link)?;
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
-            let sent = link.stream.sender().and_then(|mut sender| {
+            let sent = link.stream().sender().and_then(|mut sender| {
                 sender.add(kind::RESPONSE, false, part, from.len, 0)?;
                 sender.send_with(Body::Granted(from), &[], self.responded, part)
             });
@@ -271,12 +306,12 @@ impl Requests {
     }
 
     /// Executes an atomic operation, once there is room for the response.
-    fn atomic(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
+    fn atomic(&mut self, link: impl Link, head: &[u8]) -> Executed {
         self.check_turn(link)?;
         let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
         let refused = || Fatal::of_peer(Status::RemoteAccess);
         let granted = link.regions().grant(&target, Rights::REMOTE_ATOMIC, link.own()).map_err(|_| refused())?;
-        let Ok(mut sender) = link.stream.sender() else { return Err(Halt::Wait) };
+        let Ok(mut sender) = link.stream().sender() else { return Err(Halt::Wait) };
         let Ok(place) = sender.add(kind::RESPONSE, false, WORD, WORD, WORD) else { return Err(Halt::Wait) };
         let Some(before) = change(granted.target(0, WORD), what) else {
             sender.undo();
@@ -289,3 +324,6 @@ impl Requests {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

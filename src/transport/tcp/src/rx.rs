@@ -4,18 +4,16 @@
 //! arrive. Long payloads are received directly into their destination.
 
 use std::io;
-use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
-use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment};
+use dat_core::transport::MAX_SEGMENTS;
 use dat_software::copy::{self, Slice};
 use dat_software::records::{Fatal, Halt, violation};
-use dat_software::user::{Source, Target};
+use dat_software::user::Target;
 
-use crate::conn::Conn;
 use crate::record::{End, HEADER, Header, MAX_HEAD, WAITED, kind};
-use crate::requests::{Link, Requests, TURN};
+use crate::requests::{Current, Link, Place, Requests, TAIL, TURN, Tail, store_piece};
 use crate::stream::Stream;
 
 /// Minimum remaining payload that is received directly.
@@ -23,9 +21,6 @@ const MIN_DIRECT: u64 = 4096;
 /// Minimum length of a record after which the next read ends before the payload, so that a similar payload is received
 /// directly. The second system call takes less time than a copy of a whole buffer.
 const LONG: u32 = 64 << 10;
-/// Maximum bytes of the last word of a transfer, which is stored last and atomically.
-pub const TAIL: u64 = 8;
-
 #[derive(Debug)]
 pub enum ConnEnd {
     /// This end detected a failure.
@@ -46,53 +41,8 @@ impl From<Halt> for ConnEnd {
     }
 }
 
-#[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
-pub enum Place {
-    /// Own segments, from an offset.
-    Local(Checked, u64),
-    /// Target of the peer's write, from an offset.
-    Granted(RemoteSegment, u64),
-}
-
-/// The last bytes of a transfer until they are complete.
-pub type Tail = ArrayVec<u8, { TAIL as usize }>;
-
-/// Stores `bytes` at `offset` of a transfer of `len` bytes by calls of `store(offset, bytes, is_last)`. The last call
-/// stores the whole last word. Returns the first error of `store`.
-pub fn store_piece<E>(
-    tail: &mut Tail,
-    [offset, len]: [u64; 2],
-    bytes: &[u8],
-    mut store: impl FnMut(u64, Source<'_>, bool) -> Result<(), E>,
-) -> Result<(), E> {
-    let ends = bytes.len() as u64 == len - offset;
-    if ends && tail.is_empty() {
-        return store(offset, Source::of(bytes), true);
-    }
-    let end = len - len.min(TAIL);
-    let before = (bytes.len() as u64).min(end.saturating_sub(offset)) as usize;
-    if before > 0 {
-        store(offset, Source::of(&bytes[..before]), false)?;
-    }
-    tail.extend(bytes[before..].iter().copied());
-    if ends {
-        store(len - tail.len() as u64, Source::of(tail), true)?;
-        tail.clear();
-    }
-    Ok(())
-}
-
-/// A record whose header and head have arrived.
-#[derive(Clone, Copy)]
-pub struct Current {
-    pub header: Header,
-    /// Missing bytes of its payload.
-    pub left: u64,
-}
-
 #[derive(Default)]
 pub struct Rx {
-    pub stream: Option<Arc<Stream>>,
     /// Set by the thread that has detected, and will report, the end.
     over: bool,
     /// The header and head of the next record.
@@ -116,30 +66,28 @@ impl Rx {
     }
 
     /// Receives through `buffer`. Returns whether the socket may have more, or `None` if it had nothing.
-    pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
+    pub fn receive(&mut self, link: impl Link, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
         if self.over {
             return Ok(None);
         }
-        let Some(stream) = self.stream.take() else { return Ok(None) };
-        let received = self.receive_next(Link { conn, stream: &stream }, buffer);
-        self.stream = Some(stream);
+        let received = self.receive_next(link, buffer);
         self.over = received.is_err();
         received
     }
 
-    fn receive_next(&mut self, link: Link<'_>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
+    fn receive_next(&mut self, link: impl Link, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
         let direct = self.direct(link).and_then(|(place, len)| {
             let after = self.current.map_or(0, |current| (current.left - len) as usize + current.header.start());
-            let received = receive_direct(link.stream, &place, len, &mut buffer[..after])?;
+            let received = receive_direct(link.stream(), &place, len, &mut buffer[..after])?;
             Some((received, len as usize, len as usize + after))
         });
         let (received, placed, asked) = direct.unwrap_or_else(|| {
             let is_next = self.current.is_none() && self.start.is_empty();
             let len = self.expected.filter(|_| is_next).unwrap_or(buffer.len());
-            (link.stream.socket.recv_bytes(&mut buffer[..len]), 0, len)
+            (link.stream().socket.recv_bytes(&mut buffer[..len]), 0, len)
         });
         let received = match received {
-            Ok(Some(0)) => return Err(ConnEnd::Left(self.end_of(link.stream))),
+            Ok(Some(0)) => return Err(ConnEnd::Left(self.end_of(link.stream()))),
             Ok(Some(received)) => received,
             Ok(None) => return Ok(None),
             Err(_) => return Err(ConnEnd::Left(End::Broken(None))),
@@ -149,7 +97,7 @@ impl Rx {
             if current.header.is_request() {
                 self.requests.advance(link, placed as u64)?;
             } else {
-                link.conn.heard(|tx| tx.on_response(placed as u64, true))?;
+                link.heard(|tx| tx.on_response(placed as u64, true))?;
             }
             self.consume(current, placed);
         }
@@ -166,17 +114,17 @@ impl Rx {
     }
 
     /// Returns destination and length for receiving the rest of the payload directly.
-    fn direct(&self, link: Link<'_>) -> Option<(Place, u64)> {
+    fn direct(&self, link: impl Link) -> Option<(Place, u64)> {
         let Current { header, left } = self.current.filter(|current| current.left >= MIN_DIRECT)?;
         if header.is_request() {
             return self.requests.direct();
         }
-        let (places, offset, ends) = link.conn.response(left)?;
+        let (places, offset, ends) = link.response(left)?;
         let tail = if ends { TAIL } else { 0 };
         Some((Place::Local(places, offset), left - tail))
     }
 
-    fn feed(&mut self, link: Link<'_>, mut bytes: &[u8]) -> Result<(), ConnEnd> {
+    fn feed(&mut self, link: impl Link, mut bytes: &[u8]) -> Result<(), ConnEnd> {
         while !bytes.is_empty() {
             let Some(current) = self.current else {
                 let whole = if self.start.is_empty() { decode_start(bytes)? } else { None };
@@ -214,26 +162,26 @@ impl Rx {
         self.current = (left > 0).then_some(Current { left, ..current });
     }
 
-    fn begin(&mut self, link: Link<'_>, header: Header, start: &[u8]) -> Result<(), ConnEnd> {
+    fn begin(&mut self, link: impl Link, header: Header, start: &[u8]) -> Result<(), ConnEnd> {
         // All records of one send contain the same report. A response is for the oldest request after this.
         if header.kind == kind::RESPONSE || self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
-            link.conn.heard(|tx| tx.on_handled(header.handled, header.window))?;
+            link.heard(|tx| tx.on_handled(header.handled, header.window))?;
         }
         if header.kind != kind::HANDLED {
             self.had_records = true;
             self.expected = (header.len >= LONG).then(|| header.start());
         }
         if header.flags & WAITED != 0 && !self.requests.keeps() {
-            link.stream.widen();
+            link.stream().widen();
         }
         match header.kind {
             kind::HANDLED => {}
             kind::RESPONSE => {
                 // The whole payload must fit the response.
-                link.conn.response(header.len.into()).ok_or_else(violation)?;
+                link.response(header.len.into()).ok_or_else(violation)?;
                 if header.len == 0 {
-                    link.conn.heard(|tx| tx.on_response(0, true))?;
+                    link.heard(|tx| tx.on_response(0, true))?;
                 }
             }
             kind::END => return Err(ConnEnd::Left(End::decode(header.aux).ok_or_else(violation)?)),
@@ -245,19 +193,21 @@ impl Rx {
     }
 
     /// Stores bytes of a response record that lacked `left` bytes.
-    fn respond(&mut self, link: Link<'_>, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
-        let (places, offset, ends) = link.conn.response(left).ok_or_else(violation)?;
+    fn respond(&mut self, link: impl Link, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
+        let (places, offset, ends) = link.response(left).ok_or_else(violation)?;
         // If the record does not end the response, no byte is in a last word.
         let len = offset + left + if ends { 0 } else { TAIL };
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
-            copy::scatter(&link.stream.shared.regions, &places, offset, bytes, last).then_some(()).ok_or(())
+            copy::scatter(&link.stream().shared.regions, &places, offset, bytes, last).then_some(()).ok_or(())
         });
-        Ok(link.conn.heard(|tx| tx.on_response(bytes.len() as u64, placed.is_ok()))?)
+        Ok(link.heard(|tx| tx.on_response(bytes.len() as u64, placed.is_ok()))?)
     }
 
-    pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), ConnEnd> {
-        let Some(stream) = self.stream.as_ref().filter(|_| !self.over) else { return Ok(()) };
-        let resumed = self.requests.resume(Link { conn, stream });
+    pub fn resume(&mut self, link: impl Link) -> Result<(), ConnEnd> {
+        if self.over {
+            return Ok(());
+        }
+        let resumed = self.requests.resume(link);
         self.over = resumed.is_err();
         Ok(resumed?)
     }
@@ -294,6 +244,3 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
     pieces.push(Target::of(buffer));
     Some(stream.socket.recv(&mut pieces))
 }
-
-#[cfg(test)]
-mod tests;
