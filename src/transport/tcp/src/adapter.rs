@@ -29,6 +29,7 @@ use crate::conn::Conn;
 use crate::device::Device;
 use crate::hello;
 use crate::locate::{Place, locate};
+use crate::poll::Poller;
 use crate::record::End;
 use crate::thread;
 use crate::tx::{Leave, Tx};
@@ -36,17 +37,18 @@ use crate::tx::{Leave, Tx};
 /// An open interface adapter.
 pub struct Tcp {
     device: Arc<Device>,
+    poller: Arc<Poller>,
     /// `None` once the adapter is closed.
     thread: Mutex<Option<Thread>>,
 }
 
-pub struct Wait(Arc<Device>);
+pub struct Wait(Arc<Poller>);
 
 impl Armed for Wait {
     type Alarm = Infallible;
 
     fn wakeup(&self) -> Wakeup<'_, Infallible> {
-        Wakeup::Descriptor(self.0.shared.sockets.as_fd().as_raw_fd())
+        Wakeup::Descriptor(self.0.device.shared.sockets.as_fd().as_raw_fd())
     }
 
     fn before_sleep(&self) {
@@ -57,7 +59,7 @@ impl Armed for Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        self.0.sleepers.fetch_sub(1, Ordering::SeqCst);
+        self.0.device.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -128,14 +130,15 @@ impl Transport for Tcp {
             Error::InsufficientResources(Resource::Device)
         };
         let device = locate(name, instance).and_then(Device::open).map_err(refused)?;
-        let polled = device.clone();
+        let poller = Poller::new(device.clone()).map_err(|_| refused(Topic::DoesNotOpen.reason("no memory")))?;
+        let polled = poller.clone();
         let thread = host::thread::start(c"dat-tcp", move || thread::run(&polled))
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
         let Place { netdev, address } = &device.place;
         let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
         let address = Address::new(SocketAddr::new(*address, 0));
         let attributes = objects::attributes("tcp", address, fabric, LARGEST, hello::MAX_PRIVATE_DATA);
-        let tcp = Tcp { device, thread: Mutex::new(Some(thread)) };
+        let tcp = Tcp { device, poller, thread: Mutex::new(Some(thread)) };
         Ok((memory::arc(tcp)?, attributes))
     }
 
@@ -156,7 +159,7 @@ impl Transport for Tcp {
         self.device.wakeup.wake();
         thread.join();
         self.device.beacon.close();
-        self.device.close();
+        self.poller.close();
     }
 
     fn after_fork_in_child() {
@@ -168,13 +171,13 @@ impl Transport for Tcp {
 
     fn poll(&self, _cq: Option<&()>, how: Poll) {
         self.device.count_poll();
-        self.device.poll_once(how);
+        self.poller.poll_once(how);
     }
 
     fn arm(&self, _cq: Option<&()>, _requests: bool) -> Wait {
         self.device.sleepers.fetch_add(1, Ordering::SeqCst);
-        self.device.flush_all();
-        Wait(self.device.clone())
+        self.poller.flush_all();
+        Wait(self.poller.clone())
     }
 
     #[inline(always)]
@@ -206,7 +209,7 @@ impl Transport for Tcp {
 
     fn reap(&self, _qp: &Arc<Conn>) {
         self.device.count_poll();
-        self.device.collect(Poll::Complete);
+        self.poller.collect(Poll::Complete);
         // A post must not end other connections.
         if self.device.is_deferred() {
             self.device.wakeup.wake();

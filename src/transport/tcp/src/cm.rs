@@ -9,30 +9,28 @@
 //! ```
 //!
 //! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes peers
-//! without a complete greeting, and accepted ones without a record. At [`MAX_GREETINGS`] greetings, it closes the
-//! oldest. Without a listener, the active side repeats its attempt ([`ConnectRetry`]).
+//! without a complete greeting, and accepted ones without a record. At `MAX_GREETINGS` greetings, it closes the oldest.
+//! Without a listener, the active side repeats its attempt ([`ConnectRetry`]).
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
 use dat_core::error::{Error, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use dat_software::qp::Phase;
-use host::lock::Mutex;
-use host::memory::{self, Room};
-use host::poll::{Epoll, Ready};
+use host::poll::Ready;
 use host::{limit, net};
 use rustix::net::Shutdown;
 
 use crate::Tcp;
 use crate::conn::Conn;
-use crate::device::{CLOSED, Device, descriptors};
+use crate::device::Device;
+use crate::handshakes::{Attempt, GREETING_TIMEOUT, Greeting, Half};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms};
 use crate::record::End;
 use crate::rx::ConnEnd;
@@ -41,204 +39,12 @@ use crate::stream::Stream;
 
 mod attempt;
 
-use attempt::Attempt;
-
-/// Time in which a peer must complete its greeting.
-const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 /// Minimum time for a greeting if the process has no free descriptor.
 const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
-/// Maximum number of peers without a complete greeting; one host may have half of them.
-const MAX_GREETINGS: usize = 1024;
 /// Maximum number of accepts before the next socket's turn.
 const MAX_ACCEPTS: usize = 64;
-/// Maximum number of deadlines that are handled before other work.
-const MAX_DUE: usize = 64;
 /// Time without accepts after a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
-
-type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
-
-/// A service point, a peer without a complete greeting, an attempt of this end, an accepted connection that its peer
-/// has not used, or a stream that this end has closed. The adapter's set contains the sockets of the last two.
-pub enum Half {
-    Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
-    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },
-    Attempt(Attempt),
-    Accepted(Arc<Conn>),
-    Leaving(Arc<Stream>),
-}
-
-impl Half {
-    /// Handles a passed deadline. Called without a lock.
-    pub fn expire(self, now: Instant) {
-        match self {
-            Half::Attempt(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => {
-                attempt.run(Attempt::start);
-            }
-            Half::Attempt(attempt) => attempt.conn.give_up(ConnectionReport::TimedOut),
-            // While this process was stopped, the first record may have arrived.
-            Half::Accepted(conn) if !conn.first_record() && conn.base.phase() == Phase::Accepting => {
-                conn.peer_left(End::Disconnected);
-            }
-            // The drop closes the socket.
-            Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
-        }
-    }
-
-    fn socket(&self) -> Option<&Socket> {
-        match self {
-            Half::Listening { socket, .. } | Half::Greeting { socket, .. } => Some(socket),
-            Half::Attempt(attempt) => attempt.socket.as_ref(),
-            Half::Accepted(_) | Half::Leaving(_) => None,
-        }
-    }
-}
-
-pub struct Handshakes {
-    pub sockets: Epoll,
-    halves: Mutex<Halves>,
-    /// Set if accepts must pause.
-    pub accept_paused: AtomicBool,
-}
-
-struct Entry {
-    number: u64,
-    deadline: Option<Instant>,
-    half: Box<Half>,
-}
-
-/// Entries, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
-#[derive(Default)]
-struct Halves {
-    list: Vec<Entry>,
-    is_closed: bool,
-}
-
-impl Halves {
-    fn find(&self, number: u64) -> std::result::Result<usize, usize> {
-        self.list.binary_search_by_key(&number, |entry| entry.number)
-    }
-
-    fn get(&mut self, number: u64) -> Option<&mut Half> {
-        let at = self.find(number).ok()?;
-        Some(&mut self.list[at].half)
-    }
-}
-
-impl Handshakes {
-    pub fn new() -> io::Result<Handshakes> {
-        Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), accept_paused: AtomicBool::new(false) })
-    }
-
-    pub fn add(&self, number: u64, half: Half, deadline: Option<Instant>) -> io::Result<()> {
-        let half = memory::boxed(half)?;
-        let mut halves = self.halves.lock();
-        if halves.is_closed {
-            return Err(io::ErrorKind::NotConnected.into());
-        }
-        halves.list.room(1)?;
-        if let Some(socket) = half.socket() {
-            self.sockets.add(socket.as_fd(), number)?;
-            // A new TCP connection becomes writable.
-            if matches!(&*half, Half::Attempt(attempt) if !attempt.has_greeted) {
-                self.sockets.modify(socket.as_fd(), number, true)?;
-            }
-        }
-        let (Ok(at) | Err(at)) = halves.find(number);
-        halves.list.insert(at, Entry { number, deadline, half });
-        Ok(())
-    }
-
-    pub fn remove(&self, number: u64) -> Option<Half> {
-        let mut halves = self.halves.lock();
-        let at = halves.find(number).ok()?;
-        let Entry { half, .. } = halves.list.remove(at);
-        if let Some(socket) = half.socket() {
-            let _ = self.sockets.delete(socket.as_fd());
-        }
-        Some(*half)
-    }
-
-    /// Returns the numbers of halves whose deadline has passed, up to [`MAX_DUE`]. Also returns the next deadline.
-    pub fn due(&self, now: Instant) -> (ArrayVec<u64, MAX_DUE>, Option<Instant>) {
-        let (mut due, mut next) = (ArrayVec::new(), None);
-        for Entry { number, deadline, .. } in &self.halves.lock().list {
-            match deadline {
-                Some(deadline) if *deadline <= now => drop(due.try_push(*number)),
-                deadline => next = next.into_iter().chain(*deadline).min(),
-            }
-        }
-        (due, next)
-    }
-
-    /// Removes the half with the earliest deadline if `counts` accepts at least `most`. Returns whether it did.
-    pub fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> bool {
-        let (mut found, mut oldest) = (0, None);
-        for Entry { number, deadline, half } in &self.halves.lock().list {
-            if counts(half, *deadline) {
-                found += 1;
-                oldest = oldest.into_iter().chain([(*deadline, *number)]).min();
-            }
-        }
-        let removes = found >= most.max(1);
-        if let Some((_, number)) = oldest.filter(|_| removes) {
-            self.remove(number);
-        }
-        removes
-    }
-
-    /// Like [`Handshakes::remove_oldest`], for peers of `of` or of all hosts that have had `time` for their greeting.
-    fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
-        let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
-        let closes = self.remove_oldest(most, |half, deadline| match half {
-            Half::Greeting { peer, .. } => deadline <= Some(before) && of.is_none_or(|of| of == network(peer.ip())),
-            _ => false,
-        });
-        if closes {
-            log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
-        }
-        closes
-    }
-
-    fn make_room(&self, address: IpAddr) {
-        let most = descriptors(MAX_GREETINGS);
-        let is_long = self.halves.lock().list.len() >= most / 2;
-        if is_long && !self.close_oldest(Some(address), most / 2, Duration::ZERO) {
-            self.close_oldest(None, most, Duration::ZERO);
-        }
-    }
-
-    /// Returns a stream that this end has closed.
-    pub fn leaving(&self, number: u64) -> Option<Arc<Stream>> {
-        match self.halves.lock().get(number) {
-            Some(Half::Leaving(stream)) => Some(stream.clone()),
-            _ => None,
-        }
-    }
-
-    /// Returns whether accepted connections have not been reported as established.
-    pub fn has_accepted(&self) -> bool {
-        self.halves.lock().list.iter().any(|entry| matches!(*entry.half, Half::Accepted(_)))
-    }
-
-    pub fn leaving_count(&self) -> usize {
-        let list = &self.halves.lock().list;
-        list.len() - list.partition_point(|entry| entry.number < CLOSED)
-    }
-
-    /// Closes all sockets, also those added later.
-    pub fn close(&self) {
-        let _closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
-    }
-}
-
-/// Returns the part of an address that identifies a host, because an IPv6 host can have 2^64 addresses.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
-    }
-}
 
 /// A listening service point. A drop closes it.
 pub struct Listener {
@@ -392,6 +198,22 @@ fn accept(device: &Arc<Device>, number: u64) {
                 return;
             }
         }
+    }
+}
+
+/// Handles a passed deadline. Called without a lock.
+pub fn expire(half: Half, now: Instant) {
+    match half {
+        Half::Attempt(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => {
+            attempt.run(Attempt::start);
+        }
+        Half::Attempt(attempt) => attempt.conn.give_up(ConnectionReport::TimedOut),
+        // While this process was stopped, the first record may have arrived.
+        Half::Accepted(conn) if !conn.first_record() && conn.base.phase() == Phase::Accepting => {
+            conn.peer_left(End::Disconnected);
+        }
+        // The drop closes the socket.
+        Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
     }
 }
 

@@ -136,24 +136,6 @@ pub enum After {
     GivenUp(Arc<Conn>, ConnectionReport),
 }
 
-impl After {
-    pub fn run(self) {
-        match self {
-            After::ConnEnd(conn, ConnEnd::Failed(fatal)) => conn.fail(fatal),
-            After::ConnEnd(conn, ConnEnd::Left(end)) => {
-                conn.device.settle();
-                conn.peer_left(end);
-            }
-            After::Drained(conn) => conn.base.sink.drained(),
-            After::Used(conn) => {
-                conn.established(Vec::new());
-                conn.device.beginning.fetch_sub(1, Ordering::AcqRel);
-            }
-            After::GivenUp(conn, report) => conn.give_up(report),
-        }
-    }
-}
-
 impl Conn {
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Tcp>, receiver: Receiver<Tcp>) -> error::Result<Arc<Self>> {
         let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
@@ -349,7 +331,8 @@ impl Conn {
         };
         self.device.forget(self.number);
         if let Some(stream) = left {
-            self.device.linger(self.number, stream);
+            self.device.handshakes.linger(self.number, stream);
+            self.device.wakeup.wake();
         }
         if drained {
             self.base.sink.drained();

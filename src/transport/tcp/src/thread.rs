@@ -1,7 +1,6 @@
-//! The progress thread: handles connections, and polls while the program does not ([`crate::device`]).
+//! The progress thread: handles connections, and polls while the program does not ([`crate::poll`]).
 
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -10,9 +9,10 @@ use host::poll;
 use host::thread::isolate;
 
 use crate::cm::{self, ACCEPT_PAUSE};
-use crate::device::{BRISK, Device, PARK, TICK};
+use crate::poll::{BRISK, PARK, Poller, TICK};
 
-pub fn run(device: &Arc<Device>) {
+pub fn run(poller: &Poller) {
+    let device = &poller.device;
     log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
     let mut polls = 0;
     loop {
@@ -20,13 +20,14 @@ pub fn run(device: &Arc<Device>) {
         if device.stop.load(Ordering::Acquire) {
             return;
         }
-        let due = isolate(|| work(device)).flatten();
-        isolate(|| sleep(device, due, &mut polls));
+        let due = isolate(|| work(poller)).flatten();
+        isolate(|| sleep(poller, due, &mut polls));
     }
 }
 
 /// Handles handshakes, deferred work and deadlines. Returns the time until the next deadline.
-fn work(device: &Arc<Device>) -> Option<Duration> {
+fn work(poller: &Poller) -> Option<Duration> {
+    let device = &poller.device;
     device.handshakes.sockets.look(|ready| {
         isolate(|| cm::handle(device, ready));
     });
@@ -35,14 +36,15 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     // Expired halves may set further deadlines.
     let next = if due.is_empty() { next } else { Some(now) };
     for half in due.into_iter().filter_map(|number| device.handshakes.remove(number)) {
-        isolate(|| half.expire(now));
+        isolate(|| cm::expire(half, now));
     }
-    isolate(|| device.run_deferred());
+    isolate(|| poller.run_deferred());
     next.map(|next| next.saturating_duration_since(now))
 }
 
-/// Sleeps until there is work, and polls if the program does not. `polls` is [`Device::polls`] before the last sleep.
-fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
+/// Sleeps until there is work, and polls if the program does not. `polls` is the adapter's count before the last sleep.
+fn sleep(poller: &Poller, due: Option<Duration>, polls: &mut u64) {
+    let device = &poller.device;
     let wakeup = Some(device.wakeup.as_fd());
     let is_paused = device.handshakes.accept_paused.swap(false, Ordering::Relaxed);
     let handshakes = (!is_paused).then(|| device.handshakes.sockets.as_fd());
@@ -60,10 +62,10 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         return wait(None, None);
     }
     let before = std::mem::replace(polls, device.polls.load(Ordering::Relaxed));
-    let polled = *polls != before || device.is_polled();
+    let polled = *polls != before || poller.is_polled();
     let sleepers = device.sleepers.load(Ordering::SeqCst) > 0;
     if device.watchers.load(Ordering::Acquire) > 0 || !(sleepers || polled) {
-        device.poll_once(Poll::Complete);
+        poller.poll_once(Poll::Complete);
         device.watching.store(true, Ordering::SeqCst);
         // After this store, noted and deferred work wakes this thread.
         let left = device.is_noted() || device.is_deferred();
@@ -71,22 +73,22 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         device.watching.store(false, Ordering::SeqCst);
     } else if sleepers {
         device.parked.store(true, Ordering::SeqCst);
-        device.flush_all();
+        poller.flush_all();
         wait(None, Some(if device.is_deferred() { Duration::ZERO } else { PARK }));
         device.parked.store(false, Ordering::SeqCst);
-        device.flush_all();
+        poller.flush_all();
     } else {
         // A program that polls often flushes by itself.
         let is_brisk = polls.wrapping_sub(before) >= BRISK;
         device.is_brisk.store(is_brisk, Ordering::Relaxed);
         wait(None, Some(TICK));
         if !is_brisk {
-            device.flush_all();
+            poller.flush_all();
         }
         return;
     }
     // If the program polls, it handles new data. A thread that sleeps may be delayed, for example by a signal.
     if device.polls.load(Ordering::Relaxed) == *polls {
-        device.poll_once(Poll::IfFree);
+        poller.poll_once(Poll::IfFree);
     }
 }

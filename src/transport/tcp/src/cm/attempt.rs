@@ -3,33 +3,17 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
+use dat_core::transport::{ConnectionReport, Rejection};
 use dat_software::qp::Phase;
 
-use super::{Greeting, Half};
-use crate::conn::{After, Conn};
+use crate::conn::After;
+use crate::handshakes::{Attempt, Half};
 use crate::hello;
 use crate::socket::Socket;
 use crate::stream::Stream;
-
-/// A connection attempt, which repeats TCP connections until one succeeds or the time for retries ends.
-pub struct Attempt {
-    pub conn: Arc<Conn>,
-    pub to: SocketAddr,
-    /// `None` between two TCP connections.
-    pub socket: Option<Socket>,
-    /// The greeting to send, then the received one.
-    pub greeting: Greeting,
-    /// Set once the greeting was sent.
-    pub has_greeted: bool,
-    pub retry: ConnectRetry,
-    /// The end of the program's timeout.
-    pub deadline: Option<Instant>,
-}
 
 impl Attempt {
     /// Runs a step of an attempt that is not in the list. A failure is reported later.
