@@ -11,11 +11,11 @@ use host::environment;
 use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_attr, ibv_port_state, ibv_wc_status};
 
 use crate::locate::Place;
-use crate::memory::remote_access;
 use crate::quirks::Quirks;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::datagram::needs_grh;
 use crate::sys::device::Context;
+use crate::sys::memory::remote_access;
 use crate::sys::qp::MAX_MESSAGE;
 use crate::sys::{text, version};
 

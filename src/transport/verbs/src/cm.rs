@@ -17,7 +17,7 @@ use host::{net, thread};
 use rdma_sys::rdma_port_space::{RDMA_PS_TCP, RDMA_PS_UDP};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::datagram::cm::Attempt;
 use crate::datagram::hello::Hello;
 use crate::device::Device;

@@ -38,7 +38,7 @@ use host::memory::{self, Room};
 use host::pause::Pause;
 use rdma_sys::{ibv_qp_cap, ibv_qp_type, ibv_wc, ibv_wc_status};
 
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::channels;
 use crate::cm::Incoming;
 use crate::cq::{CompletionQueue, Reservation};

@@ -38,7 +38,7 @@ use host::topic::Topic;
 use rdma_sys::ibv_qp_state;
 use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::CmOwner;

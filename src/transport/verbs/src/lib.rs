@@ -1,11 +1,17 @@
 //! The transport verbs: connections over the kernel's RDMA stack, InfiniBand, RoCE, iWARP or Soft-RoCE.
 //!
-//! Core calls [`adapter`]. An open adapter shares a [`device`] with its progress [`thread`], which handles connections
-//! ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]). [`cq`] reports completions;
-//! [`channels`] wake sleeping threads. [`qp`] is one end of a connection, [`work_queue`] its send or receive queue,
-//! [`datagram`] an endpoint for datagrams. [`locate`] finds the device of a configuration entry, [`attributes`] reads
-//! its limits, [`quirks`] lists what software devices do otherwise, [`status`] translates errors. [`sys`] makes all
-//! calls into libibverbs and librdmacm.
+//! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list.
+//!
+//! * [`adapter`]: the transport that core calls
+//! * [`thread`]: the progress thread of an open adapter
+//! * [`device`]: an open adapter, which lists its objects. The objects refer to it, and to each other: [`cm`]: connections;
+//!   [`qp`]: one end of a connection; [`work_queue`]: its send or receive queue; [`ending`]: its end; [`datagram`]: an
+//!   endpoint for datagrams; [`srq`]; [`cq`], which reports completions; [`channels`], which wake sleeping threads;
+//!   [`memory`]: zones and regions; [`window`]
+//! * [`attributes`]: the limits of a device
+//! * [`locate`]: the device of a configuration entry; [`quirks`]: what software devices do otherwise; [`rejection`]: the
+//!   data of rejections; [`status`]: translation of errors
+//! * [`sys`]: all calls into libibverbs and librdmacm
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -9,11 +9,10 @@ use dat_core::transport::{RegisteredRegion, ZoneId};
 use host::lock::Mutex;
 use host::memory;
 use host::{limit, zone};
-use rdma_sys::ibv_access_flags;
 
 use crate::device::Device;
 use crate::status::exhausted;
-use crate::sys::memory::{Access, Mr, Pd};
+use crate::sys::memory::{LOCAL_WRITE, MW_BIND, Mr, Pd, remote_access};
 use crate::window::await_binds;
 
 pub struct Zone {
@@ -72,20 +71,6 @@ impl RegisteredRegion for Region {
     fn await_peers(&self) -> bool {
         await_binds(&self.device, || Arc::strong_count(&self.mr) > 1)
     }
-}
-
-pub(crate) const LOCAL_WRITE: Access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as Access;
-pub(crate) const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0 as Access;
-pub(crate) const REMOTE_ATOMIC: Access = ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 as Access;
-pub(crate) const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
-
-pub(crate) fn remote_access(rights: Rights) -> Access {
-    let grants = [
-        (Rights::REMOTE_READ, ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access),
-        (Rights::REMOTE_WRITE, REMOTE_WRITE),
-        (Rights::REMOTE_ATOMIC, REMOTE_ATOMIC),
-    ];
-    grants.into_iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, access)| all | access)
 }
 
 impl Region {

@@ -26,7 +26,7 @@ use rdma_sys::{
     ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_qp_type, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status,
 };
 
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
 use crate::srq::Attachment;

@@ -20,7 +20,7 @@ use dat_core::transport::{Recv, RecvQueue, SharedReceives};
 use host::lock::Mutex;
 use host::memory;
 
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::channels;
 use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;

@@ -23,12 +23,12 @@ use host::lock::Mutex;
 use host::memory::{self, Room};
 use rdma_sys::ibv_mw_type;
 
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::device::Device;
-use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Zone, remote_access};
+use crate::memory::{Anchor, Region, Zone};
 use crate::qp::{Qp, wr};
 use crate::status::exhausted;
-use crate::sys::memory::{Access, Mr, Mw, Pd};
+use crate::sys::memory::{Access, LOCAL_WRITE, MW_BIND, Mr, Mw, Pd, REMOTE_ATOMIC, REMOTE_WRITE, remote_access};
 use crate::sys::qp::{Range, RawQp};
 
 pub struct Window {

@@ -16,7 +16,7 @@ use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
 use super::hello::Hello;
 use super::{UdPeer, UdQp};
-use crate::adapter::Verbs;
+use crate::Verbs;
 use crate::cm::{self, CmOwner};
 use crate::device::Device;
 use crate::rejection;

@@ -5,6 +5,7 @@ use std::io;
 use std::ptr;
 use std::sync::Arc;
 
+use dat_core::Rights;
 use host::memory;
 use rdma_sys::*;
 
@@ -18,6 +19,20 @@ pub type Mr = Owned<ibv_mr, Arc<Pd>>;
 pub type Mw = Owned<ibv_mw, Arc<Pd>>;
 /// `IBV_ACCESS_*` bits.
 pub type Access = c_int;
+
+pub const LOCAL_WRITE: Access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as Access;
+pub const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0 as Access;
+pub const REMOTE_ATOMIC: Access = ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 as Access;
+pub const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
+
+pub fn remote_access(rights: Rights) -> Access {
+    let grants = [
+        (Rights::REMOTE_READ, ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access),
+        (Rights::REMOTE_WRITE, REMOTE_WRITE),
+        (Rights::REMOTE_ATOMIC, REMOTE_ATOMIC),
+    ];
+    grants.into_iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, access)| all | access)
+}
 
 impl Pd {
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
