@@ -85,30 +85,35 @@ have_constants()
     ! grep . "$work/missing"
 }
 
-# A module of core uses only modules of its own item and of later items in the list of the head. Comments, test code, and
-# `pub use` do not count: the transport interface names the sinks of the objects.
+# If the head of a crate has a list of modules, each module uses only modules of its own item and of later items. Comments,
+# test code, and `pub use` do not count: by these, modules name the transport and the sinks of its objects.
 go_down()
 {
-    awk '/^\/\/! \* / { row++; list = 1 }
-         !/^\/\/! ( |\* )/ { list = 0 }
-         list { while (match($0, /`[a-z_]+`/)) {
-                    print substr($0, RSTART + 1, RLENGTH - 2), row
-                    $0 = substr($0, RSTART + RLENGTH)
-                } }' src/core/src/lib.rs >"$work/rows"
-    sed -n 's/^\(pub \)\?mod \([a-z_]*\);$/\2/p' src/core/src/lib.rs | grep -vx testing >"$work/modules"
-    [ -s "$work/modules" ] || { echo 'no modules'; return 1; }
-    find src/core/src -name '*.rs' -not -name lib.rs -not -name tests.rs -not -name model.rs -not -path '*/testing/*' |
-        xargs awk '
-            FILENAME == ARGV[1] { row[$1] = $2; next }
-            FILENAME == ARGV[2] { if (!($1 in row)) print $1 " is not in the list"; next }
-            FNR == 1 { own = FILENAME; sub(/^src\/core\/src\//, "", own); sub(/[\/.].*/, "", own); test = 0 }
-            /^#\[cfg\((all\()?test/ { test = 1 }
-            test || /^ *\/\/|^pub use / { next }
-            { while (match($0, /crate::[a-z_]+/)) {
-                  used = substr($0, RSTART + 7, RLENGTH - 7)
-                  if ((used in row) && row[used] < row[own]) print FILENAME ": uses " used
-                  $0 = substr($0, RSTART + RLENGTH)
-              } }' "$work/rows" "$work/modules" >"$work/missing"
+    find src -name lib.rs -exec grep -l 'layers.sh. reads this list' {} + >"$work/heads"
+    [ -s "$work/heads" ] || { echo 'no lists'; return 1; }
+    while read -r head; do
+        crate=${head%/src/lib.rs}
+        awk '/^\/\/! \* / { row++; list = 1 }
+             !/^\/\/! ( |\* )/ { list = 0 }
+             list { while (match($0, /`[a-z_]+`/)) {
+                        print substr($0, RSTART + 1, RLENGTH - 2), row
+                        $0 = substr($0, RSTART + RLENGTH)
+                    } }' "$crate/src/lib.rs" >"$work/rows"
+        sed -n 's/^\(pub \)\?mod \([a-z_]*\);$/\2/p' "$crate/src/lib.rs" | grep -vx testing >"$work/modules"
+        [ -s "$work/modules" ] || echo "$crate: no modules"
+        find "$crate/src" -name '*.rs' -not -name lib.rs -not -name tests.rs -not -name model.rs -not -path '*/testing/*' |
+            xargs awk -v crate="$crate" '
+                FILENAME == ARGV[1] { row[$1] = $2; next }
+                FILENAME == ARGV[2] { if (!($1 in row)) print crate ": " $1 " is not in the list"; next }
+                FNR == 1 { own = substr(FILENAME, length(crate) + 6); sub(/[\/.].*/, "", own); test = 0 }
+                /^#\[cfg\((all\()?test/ { test = 1 }
+                test || /^ *\/\/|^pub use / { next }
+                { while (match($0, /crate::[a-z_]+/)) {
+                      used = substr($0, RSTART + 7, RLENGTH - 7)
+                      if ((used in row) && row[used] < row[own]) print FILENAME ": uses " used
+                      $0 = substr($0, RSTART + RLENGTH)
+                  } }' "$work/rows" "$work/modules"
+    done <"$work/heads" >"$work/missing"
     ! grep . "$work/missing"
 }
 
@@ -215,7 +220,7 @@ ok 'what refers to a mark SYNC names one that is there' are_there
 ok 'the files that pages for developers name are there' have_files
 ok 'the constants in docs/dev/tuning.md are in the files that it names' have_constants
 ok 'src/host/src/lib.rs: its table has all modules' lists_modules
-ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
+ok 'modules use each other from the top of the list in lib.rs to the bottom' go_down
 ok 'src/README.md: the crates keep to the folders of its table' keep_to_folders
 ok 'each dependency has its reason beside it' have_reasons
 ok 'rdma-sys needs the crate that replaces bindgen 0.59' needs_bindgen
