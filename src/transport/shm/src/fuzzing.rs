@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use dat_core::Rights;
 use dat_core::transport::RemoteSegment;
-use dat_software::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
+use dat_software::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, RegionTable, Users};
 use dat_software::user::{Source, Target};
 use rustix::io::Errno;
 
@@ -20,7 +20,7 @@ use crate::os::memory::{self, SharedMemory};
 use crate::peer_segment::{HEAD, PeerSegment};
 use crate::record;
 pub use crate::record::{atomic, target};
-use crate::regions::{self, PeerRegions, RegionTable};
+use crate::regions::{self, PeerRegions};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::Notice;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
@@ -245,8 +245,8 @@ pub struct Table {
 
 impl Table {
     pub fn new() -> io::Result<Table> {
-        let own = regions::publish()?;
-        let peer = PeerRegions::open(own.mirror.file.fd().try_clone_to_owned()?)?;
+        let (file, own) = regions::publish()?;
+        let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
         Ok(Table { own, peer })
     }
 

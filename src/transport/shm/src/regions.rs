@@ -6,16 +6,14 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use dat_software::regions::{self, CHUNK, Mirror, ROW_SIZE, ROWS, Row};
-use host::limit;
+use dat_software::regions::{CHUNK, Mirror, ROW_SIZE, ROWS, RegionTable, Row};
+use host::{limit, memory};
 
 use crate::os::memory::{Access, Shared, SharedFile, SharedMemory, SharedView, View};
 
 mod peer;
 
 pub use peer::PeerRegions;
-
-pub type RegionTable = regions::RegionTable<Published>;
 
 const TABLE_SIZE: usize = ROWS * ROW_SIZE;
 const FIRST: usize = CHUNK * ROW_SIZE;
@@ -30,28 +28,26 @@ unsafe impl SharedView for RowView {}
 
 const _: () = assert!(size_of::<RowView>() == ROW_SIZE);
 
-#[derive(Debug)]
-pub struct Published {
-    pub file: SharedFile,
-    memory: SharedMemory,
-}
+struct Published(SharedMemory);
 
 impl Mirror for Published {
     #[inline]
     fn row(&self, index: usize) -> Option<&Row> {
-        self.memory.at(index * ROW_SIZE).ok()
+        self.0.at(index * ROW_SIZE).ok()
     }
 }
 
-/// Creates an empty table with all rows that the file size limit allows, so that peers map it only once.
+/// Creates an empty table with all rows that the file size limit allows, so that peers map it only once. Also returns the
+/// file that they map.
 ///
 /// # Errors
 /// The errors of [`SharedMemory::create`].
-pub fn publish() -> io::Result<RegionTable> {
+pub fn publish() -> io::Result<(SharedFile, RegionTable)> {
     let most = limit::file_size().ok().flatten().and_then(|most| usize::try_from(most).ok());
     let size = most.unwrap_or(TABLE_SIZE).clamp(FIRST, TABLE_SIZE) / FIRST * FIRST;
     let (file, memory) = SharedMemory::create("dat-shm-regions", size, Access::ReadOnly)?;
-    Ok(RegionTable::new(Published { file, memory }, (size / ROW_SIZE) as u32))
+    let mirror = memory::boxed(Published(memory))?;
+    Ok((file, RegionTable::new(Some(mirror), (size / ROW_SIZE) as u32)))
 }
 
 #[cfg(test)]

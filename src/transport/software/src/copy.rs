@@ -10,7 +10,7 @@
 use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
 
-use crate::regions::{Mirror, RegionRef, RegionTable};
+use crate::regions::{RegionRef, RegionTable};
 use crate::user::{LastWord, Source, Target, copy, copy_lists, copy_tail_last, take_last_word};
 
 /// A part of a transfer.
@@ -120,7 +120,7 @@ pub fn pieces<'a, 'p>(
 
 /// Copies a whole transfer into one segment with room. Returns `false` if the region has been freed.
 #[inline(always)]
-pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes: Source<'_>) -> bool {
+pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
     let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
     let Ok(to) = region_ref.target(segment.addr, bytes.len() as u64) else { return false };
     copy_tail_last(to, bytes);
@@ -129,8 +129,8 @@ pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes
 
 /// Passes `len` bytes from `offset` to `sink`, in order. Returns `false` if a region has been freed.
 #[inline(always)]
-pub fn gather<M: Mirror>(
-    regions: &RegionTable<M>,
+pub fn gather(
+    regions: &RegionTable,
     segments: &[Segment],
     offset: u64,
     len: u64,
@@ -152,7 +152,7 @@ pub fn gather<M: Mirror>(
 
 /// Fills `to` with the segments' bytes from `offset`. Returns `false` if a region has been freed.
 #[inline]
-pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], offset: u64, to: &mut [u8]) -> bool {
+pub fn gather_into(regions: &RegionTable, segments: &[Segment], offset: u64, to: &mut [u8]) -> bool {
     let len = to.len() as u64;
     let mut filled = 0;
     gather(regions, segments, offset, len, |source| filled += copy(Target::of(&mut to[filled..]), source))
@@ -160,13 +160,7 @@ pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], of
 
 /// Copies `bytes` to the segments at `offset`; `last` ends the transfer. Returns `false` if a region has been freed.
 #[inline]
-pub fn scatter<M: Mirror>(
-    regions: &RegionTable<M>,
-    segments: &[Segment],
-    offset: u64,
-    bytes: Source<'_>,
-    last: bool,
-) -> bool {
+pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
     if let [segment] = segments {
         let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
         if offset <= segment.len {
@@ -178,13 +172,7 @@ pub fn scatter<M: Mirror>(
 }
 
 #[inline(never)]
-fn scatter_list<M: Mirror>(
-    regions: &RegionTable<M>,
-    segments: &[Segment],
-    offset: u64,
-    bytes: Source<'_>,
-    last: bool,
-) -> bool {
+fn scatter_list(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
     let Some(region_refs) = acquire_all(segments, |key| regions.acquire(key)) else { return false };
     let slice = Slice { offset, len: bytes.len() as u64, last };
     store_lists(targets(segments, &region_refs, slice), List::from_iter([bytes]), last);

@@ -25,7 +25,7 @@ use host::pause;
 use crate::copy;
 use crate::objects::Owner;
 use crate::qp::SoftwareTransport;
-use crate::regions::{Mirror, RegionTable};
+use crate::regions::RegionTable;
 use crate::user::Source;
 
 mod queue;
@@ -117,7 +117,7 @@ impl<T: SoftwareTransport> DatagramReceiver<T> {
     }
 
     /// Stores a datagram. Without a receive that is long enough, the datagram is lost.
-    pub fn arrived<M: Mirror>(&self, regions: &RegionTable<M>, bytes: Source<'_>, solicited: bool) {
+    pub fn arrived(&self, regions: &RegionTable, bytes: Source<'_>, solicited: bool) {
         let place = |segments: &[Segment]| copy::scatter(regions, segments, 0, bytes, true);
         if !self.qp.sink.deliver(bytes.len() as u64, solicited, place) {
             self.qp.sink.lost(1);

@@ -12,15 +12,12 @@ use host::lock::Mutex;
 use host::zone;
 
 use crate::pages;
-use crate::regions::{Mirror, NewRow, ROWS, RegionTable, Users, WRITES};
+use crate::regions::{NewRow, ROWS, RegionTable, Users, WRITES};
 
 /// The owner of a [`RegionTable`].
 pub trait Owner: Send + Sync + 'static {
-    /// The rows that peers see.
-    type Mirror: Mirror;
-
     /// Returns the table.
-    fn regions(&self) -> &RegionTable<Self::Mirror>;
+    fn regions(&self) -> &RegionTable;
 
     /// Waits until no peer copies to or from memory of removed rows, if peers access it directly.
     fn await_peers(&self) {}
@@ -30,7 +27,7 @@ pub trait Owner: Send + Sync + 'static {
 }
 
 /// Returns the key that [`RegionTable::insert`] returned, or its error.
-fn inserted<M: Mirror>(regions: &RegionTable<M>, key: Option<u32>) -> Result<u32> {
+fn inserted(regions: &RegionTable, key: Option<u32>) -> Result<u32> {
     key.ok_or_else(|| Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory }))
 }
 

@@ -12,7 +12,6 @@ use dat_core::transport::{
 };
 
 use crate::copy;
-use crate::objects::Owner;
 use crate::qp::SoftwareTransport;
 use crate::regions::{AccessContext, RegionTable};
 use crate::user::Source;
@@ -72,8 +71,6 @@ pub fn violation() -> Halt {
     Fatal::default().into()
 }
 
-type Mirror<W> = <<<W as Wire>::Transport as SoftwareTransport>::Owner as Owner>::Mirror;
-
 /// The connection that executes records.
 pub trait Wire {
     /// Its transport.
@@ -85,7 +82,7 @@ pub trait Wire {
     fn qp(&self) -> &Arc<<Self::Transport as Transport>::Qp>;
 
     /// Returns the registered memory.
-    fn regions(&self) -> &RegionTable<Mirror<Self>>;
+    fn regions(&self) -> &RegionTable;
 
     /// Returns the access context of this end.
     fn own(&self) -> &AccessContext;

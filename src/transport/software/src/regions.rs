@@ -90,27 +90,18 @@ struct Free {
 }
 
 /// The rows of a table that peers can read.
-pub trait Mirror {
+pub trait Mirror: Send + Sync {
     /// Returns the mirror of row `index`; `None` if peers cannot read it.
     fn row(&self, index: usize) -> Option<&Row>;
 }
 
-/// No mirror.
-impl Mirror for () {
-    #[inline]
-    fn row(&self, _index: usize) -> Option<&Row> {
-        None
-    }
-}
-
 /// The owner's side of the table.
-#[derive(Debug)]
 #[repr(C)]
-pub struct RegionTable<M = ()> {
+pub struct RegionTable {
     /// First, so that [`RegionRef`] gets its address without an addition.
     waiters: Waiters,
-    /// Rows for peers.
-    pub mirror: M,
+    /// `None` if peers cannot read the table.
+    mirror: Option<Box<dyn Mirror>>,
     rows: u32,
     chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
     free: Mutex<Free>,
@@ -123,9 +114,9 @@ struct Waiters {
     released: Condvar,
 }
 
-impl<M: Mirror> RegionTable<M> {
+impl RegionTable {
     /// Creates an empty table of `rows` rows, at most [`ROWS`].
-    pub fn new(mirror: M, rows: u32) -> RegionTable<M> {
+    pub fn new(mirror: Option<Box<dyn Mirror>>, rows: u32) -> RegionTable {
         RegionTable {
             mirror,
             rows: rows.min(ROWS as u32),
@@ -155,7 +146,7 @@ impl<M: Mirror> RegionTable<M> {
         // An addition, because a thread with an old key may briefly have incremented the count.
         // SYNC region-pin: publishes the words above to a thread that loads the generation.
         local.state.fetch_add(u64::from(generation) << GENERATION_SHIFT, Ordering::Release);
-        if let Some(row) = self.mirror.row(index as usize) {
+        if let Some(row) = self.mirrored(index as usize) {
             // SYNC region-reuse: a peer that loads any word below sees that the old generation has ended.
             fence(Ordering::Release);
             row.rights.store(rights, Ordering::Relaxed);
@@ -224,11 +215,15 @@ impl<M: Mirror> RegionTable<M> {
         // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references; later
         // ones see the end of the generation.
         local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).ok()?;
-        if let Some(row) = self.mirror.row(index) {
+        if let Some(row) = self.mirrored(index) {
             row.generation.store(0, Ordering::Relaxed);
         }
         epoch::synchronize::<Memory>(None);
         Some(local)
+    }
+
+    fn mirrored(&self, index: usize) -> Option<&Row> {
+        self.mirror.as_ref()?.row(index)
     }
 
     #[inline]
@@ -246,6 +241,7 @@ impl<M: Mirror> RegionTable<M> {
     }
 
     /// Does what [`RegionTable::acquire`] does, for a copy that may take long.
+    #[inline]
     pub fn acquire_counted(&self, key: u32) -> Option<RegionRef<'_>> {
         self.acquire_with(key, None)
     }

@@ -16,7 +16,7 @@ use dat_core::transport::{Checked, ConnectionReport, FailedRequest, Gauge, QpIni
 use dat_software::datagrams::Receiver;
 use dat_software::qp::{Phase, QpBase};
 use dat_software::records::{Executed, Fatal, Wire};
-use dat_software::regions::AccessContext;
+use dat_software::regions::{AccessContext, RegionTable};
 use dat_software::rnr_line::RnrWaiter;
 use host::lock::Mutex;
 use host::memory::{self, ArcRoom};
@@ -28,7 +28,7 @@ use crate::record::End;
 use crate::requests::Link;
 use crate::rx::{ConnEnd, Rx};
 use crate::socket::Socket;
-use crate::stream::{NotSent, Regions, Stream};
+use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
 
 /// Time after which a poll turns to other connections.
@@ -74,7 +74,7 @@ impl Wire for ConnLink<'_> {
         self.conn
     }
 
-    fn regions(&self) -> &Regions {
+    fn regions(&self) -> &RegionTable {
         &self.stream.shared.regions
     }
 

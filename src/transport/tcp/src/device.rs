@@ -19,7 +19,7 @@ use crate::conn::{After, Conn};
 use crate::handshakes::Handshakes;
 use crate::locate::Place;
 use crate::socket::Socket;
-use crate::stream::{Regions, Shared};
+use crate::stream::Shared;
 
 pub struct Device {
     pub place: Place,
@@ -70,7 +70,7 @@ impl Device {
         })?;
         let no_descriptor = |error: io::Error| Topic::DoesNotOpen.error(&error, format!("no descriptor: {error}"));
         let no_memory = |_: NoMemory| Topic::DoesNotOpen.reason("no memory");
-        let regions = RegionTable::new((), ROWS as u32);
+        let regions = RegionTable::new(None, ROWS as u32);
         let sockets = Epoll::new().map_err(no_descriptor)?;
         let shared = Shared { regions, sockets, blocked: Mutex::default() };
         let device = Device {
@@ -211,9 +211,7 @@ impl Device {
 }
 
 impl Owner for Device {
-    type Mirror = ();
-
-    fn regions(&self) -> &Regions {
+    fn regions(&self) -> &RegionTable {
         &self.shared.regions
     }
 

@@ -26,12 +26,9 @@ use rustix::net::Shutdown;
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, SOLICITED, WAITED, kind};
 use crate::socket::Socket;
 
-/// The table of registered memory, which no other process reads.
-pub type Regions = RegionTable<()>;
-
 /// What the streams of an adapter share.
 pub struct Shared {
-    pub regions: Regions,
+    pub regions: RegionTable,
     /// Sockets of connections, by number.
     pub sockets: Epoll,
     /// Connections with a partly sent payload.

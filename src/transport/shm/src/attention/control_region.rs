@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport;
+use dat_software::regions::RegionTable;
 use host::event_fd::EventFd;
 use host::lock::Mutex;
 use host::{asymmetric, memory};
@@ -28,7 +29,7 @@ use crate::guard::Guard;
 use crate::os::barrier;
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
 use crate::os::task;
-use crate::regions::{self, PeerRegions, RegionTable};
+use crate::regions::{self, PeerRegions};
 use crate::sleep::{AWAKE, Notice, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
 use dat_census::socket::Socket;
@@ -57,6 +58,7 @@ pub struct ControlRegion {
     word: InShared<AtomicU32>,
     pub copy_target: CopyTargetThread,
     pub regions: RegionTable,
+    regions_file: SharedFile,
     pub rounds: Rounds,
     pub wakeup_fd: EventFd,
     pub guard: Guard,
@@ -82,11 +84,13 @@ impl ControlRegion {
         let word = published.place::<AtomicU32>(WORD)?;
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
+        let (regions_file, regions) = regions::publish()?;
         let control = ControlRegion {
             copy_target: CopyTargetThread::new(published.place(TARGET_THREAD)?),
             word,
             file,
-            regions: regions::publish()?,
+            regions,
+            regions_file,
             wakeup_fd: EventFd::new()?,
             guard: Guard::new()?,
             alarm: memory::arc(Alarm::new()?)?,
@@ -124,7 +128,7 @@ impl ControlRegion {
     }
 
     pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
-        [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
+        [&self.file, &self.regions_file, &self.alarm.file].map(SharedFile::fd)
     }
 
     /// Returns the address and value with which process `pid` tests its access, or [`Probe::UNSEEN`].

@@ -28,14 +28,13 @@ use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
 use dat_software::copy::{List, acquire_all, gather_last, sources, store_lists, target, targets};
 pub use dat_software::copy::{Slice, gather, scatter, scatter_one, source, store};
-use dat_software::regions::{AccessContext, RegionRef};
+use dat_software::regions::{AccessContext, RegionRef, RegionTable};
 use dat_software::user::{self, LastWord, Source, Target, copy, copy_tail_last, tail_len, take_last_word};
 
 use crate::control_region::Peer;
 use crate::offer::Part;
 use crate::os::vm::{self, VmError};
 use crate::peer_segment::End;
-use crate::regions::RegionTable;
 
 /// The reason why a copy did not complete.
 #[derive(Clone, Copy)]

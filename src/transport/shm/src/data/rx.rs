@@ -15,7 +15,7 @@ use dat_core::transport::{MAX_SEGMENTS, Placement, RecvDone, RemoteSegment, Segm
 use dat_core::{CheckedSegment, Writable};
 use dat_software::datagrams::DatagramReceiver;
 use dat_software::records::{Executed, Fatal, Halt, Incoming, violation};
-use dat_software::regions::checked_target;
+use dat_software::regions::{RegionTable, checked_target};
 use dat_software::user::{LastWord, Target, copy_tail_last};
 use host::cold_path;
 use host::epoch::{EpochGuard, Memory};
@@ -27,7 +27,6 @@ use crate::copy::{self, Slice};
 use crate::peer_segment::End;
 use crate::pending::Pending;
 use crate::record::{self, kind};
-use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::route::SHARED_MIN;
 use crate::tx::Tx;

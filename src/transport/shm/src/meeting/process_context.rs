@@ -11,6 +11,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
 use dat_software::objects::Owner;
+use dat_software::regions::RegionTable;
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 use host::thread::Thread;
@@ -23,7 +24,6 @@ use crate::link::{Link, Links};
 use crate::os::directory::{ANY, Claim, Reachable};
 use crate::os::vm;
 use crate::peer_segment::PeerSegment;
-use crate::regions::{Published, RegionTable};
 use crate::thread::PendingConnect;
 use crate::wire::{Message, Probe};
 
@@ -59,8 +59,6 @@ pub struct ProcessContext {
 }
 
 impl Owner for ProcessContext {
-    type Mirror = Published;
-
     fn regions(&self) -> &RegionTable {
         &self.links.control.regions
     }

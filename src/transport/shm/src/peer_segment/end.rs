@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
-use dat_software::regions::AccessContext;
+use dat_software::regions::{AccessContext, RegionTable};
 use host::memory;
 
 use super::replies::Replies;
@@ -10,7 +10,6 @@ use crate::claim::Claim;
 use crate::control_region::{ControlRegion, Peer};
 use crate::guard::PendingRecords;
 use crate::offer::Offer;
-use crate::regions::RegionTable;
 use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::Notice;
 use crate::transfers::{self, Entered, EnteredLocal};

@@ -9,14 +9,13 @@ use super::*;
 
 const ALL: Rights = Rights::all();
 
-fn peer_of(table: &RegionTable) -> PeerRegions {
-    PeerRegions::open(table.mirror.file.fd().try_clone_to_owned().expect("dup")).expect("peer")
+fn peer_of(file: &SharedFile) -> PeerRegions {
+    PeerRegions::open(file.fd().try_clone_to_owned().expect("dup")).expect("peer")
 }
 
 fn table() -> (RegionTable, PeerRegions) {
-    let table = publish().expect("table");
-    let peer = peer_of(&table);
-    (table, peer)
+    let (file, table) = publish().expect("table");
+    (table, peer_of(&file))
 }
 
 fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
@@ -96,8 +95,8 @@ fn hides_row_during_removal() {
 fn peers_never_mix_generations() {
     // One row, so that it is reused.
     let (file, memory) = SharedMemory::create("test", FIRST, Access::ReadOnly).expect("memory");
-    let table = RegionTable::new(Published { file, memory }, 1);
-    let peer = peer_of(&table);
+    let table = RegionTable::new(Some(Box::new(Published(memory))), 1);
+    let peer = peer_of(&file);
     let latest = AtomicU32::new(0);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -6,10 +6,10 @@ use dat_core::Rights;
 use dat_core::transport::RemoteSegment;
 
 use super::row::{AccessContext, RemoteFault, Users, split_key, within};
-use super::{GENERATION_SHIFT, Mirror, REFERENCES, REVOKED, REVOKING, RegionRef, RegionTable, WAITER, WINDOW, WRITES};
+use super::{GENERATION_SHIFT, REFERENCES, REVOKED, REVOKING, RegionRef, RegionTable, WAITER, WINDOW, WRITES};
 use crate::user::{Source, Target};
 
-impl<M: Mirror> RegionTable<M> {
+impl RegionTable {
     /// Returns the users of the window with `key`; `None` unless they include the connection whose local end is `own`.
     pub fn may_invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let region_ref = self.acquire(key)?;

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,14 +14,14 @@ const ALL: Rights = Rights::all();
 #[derive(Default)]
 struct Rows([Row; 2]);
 
-impl Mirror for Rows {
+impl Mirror for Arc<Rows> {
     fn row(&self, index: usize) -> Option<&Row> {
         self.0.get(index)
     }
 }
 
 fn table() -> RegionTable {
-    RegionTable::new((), ROWS as u32)
+    RegionTable::new(None, ROWS as u32)
 }
 
 fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
@@ -31,7 +32,7 @@ fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) ->
     insert(table, &region(addr, len, rights, zone))
 }
 
-fn insert<M: Mirror>(table: &RegionTable<M>, entry: &NewRow) -> Option<u32> {
+fn insert(table: &RegionTable, entry: &NewRow) -> Option<u32> {
     // SAFETY: the callers make no copies.
     unsafe { table.insert(entry) }
 }
@@ -51,10 +52,11 @@ fn is_live(table: &RegionTable, key: u32) -> bool {
 
 #[test]
 fn a_mirror_says_what_the_owner_entered() {
-    let table = RegionTable::new(Rows::default(), 2);
+    let rows = Arc::new(Rows::default());
+    let table = RegionTable::new(Some(Box::new(rows.clone())), 2);
     let entry = NewRow { first: 5, ..region(1000, 100, Rights::REMOTE_READ, 7) };
     let key = insert(&table, &entry).expect("row");
-    let row = &table.mirror.0[split_key(key).0];
+    let row = &rows.0[split_key(key).0];
     let words = [&row.users, &row.first, &row.len, &row.addr].map(|word| word.load(Ordering::Relaxed));
     assert_eq!(words, [entry.users.0, 5, 100, 1000]);
     assert_eq!(row.rights.load(Ordering::Relaxed), Rights::REMOTE_READ.bits().into());
@@ -65,7 +67,7 @@ fn a_mirror_says_what_the_owner_entered() {
 
 #[test]
 fn a_table_has_as_many_rows_as_it_was_made_with() {
-    let table = RegionTable::new((), 3);
+    let table = RegionTable::new(None, 3);
     let keys: Vec<u32> = (0..3).filter_map(|i| enter(&table, i, 1, ALL, 1)).collect();
     assert!(keys.len() == 3 && table.is_full() && enter(&table, 0, 1, ALL, 1).is_none());
     assert!(table.remove(keys[1]));
@@ -188,10 +190,11 @@ fn removal_waits_for_counted_references() {
 
 #[test]
 fn removal_waits_for_pins() {
-    let table = RegionTable::new(Rows::default(), 2);
+    let rows = Arc::new(Rows::default());
+    let table = RegionTable::new(Some(Box::new(rows.clone())), 2);
     let key = insert(&table, &region(0, 1, ALL, 1)).expect("row");
     let region_refs = [table.acquire(key).expect("live"), table.acquire(key).expect("live")];
-    assert_eq!(table.mirror.0[0].generation.load(Ordering::Relaxed), 1, "peers see it");
+    assert_eq!(rows.0[0].generation.load(Ordering::Relaxed), 1, "peers see it");
     let removed = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -199,7 +202,7 @@ fn removal_waits_for_pins() {
             removed.store(true, Ordering::SeqCst);
         });
         let deadline = Instant::now() + Duration::from_secs(10);
-        while table.acquire(key).is_some() || table.mirror.0[0].generation.load(Ordering::Relaxed) != 0 {
+        while table.acquire(key).is_some() || rows.0[0].generation.load(Ordering::Relaxed) != 0 {
             assert!(Instant::now() < deadline);
             thread::yield_now();
         }

@@ -16,14 +16,13 @@ use std::sync::Arc;
 use dat_core::Rights;
 use dat_core::event::Status;
 use dat_software::records::{Executed, Fatal, Halt, Wire, violation};
-use dat_software::regions::AccessContext;
+use dat_software::regions::{AccessContext, RegionTable};
 
 use super::{Arriving, Revocation, Turn, read, read_target};
 use crate::budget::Budget;
 use crate::conn::Conn;
 use crate::pending::Pending;
 use crate::record::{self, WORD, kind};
-use crate::regions::RegionTable;
 use crate::ring::{Consumer, RecordView};
 use crate::{Shm, claim, copy};
 
