@@ -15,6 +15,7 @@ use dat_core::transport::{
 use dat_software::datagrams::{Receiver, UdQp};
 use dat_software::objects::{self, Region, Window, Zone};
 use dat_software::qp::{Phase, QpBase, SoftwareTransport};
+use dat_software::regions::next_port;
 use dat_software::rnr_line::{RnrLine, RnrWaiter};
 use dat_software::wire::LARGEST;
 use host::{fork, memory};
@@ -90,7 +91,7 @@ impl SoftwareTransport for Shm {
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes, receiver.datagrams().is_some())?;
         let QpInit { sink, zone, extended, .. } = init;
-        let info = EndInfo { zone: zone.id(), port: self.context.next_port(), extended, datagrams: receiver.number() };
+        let info = EndInfo { zone: zone.id(), port: next_port(), extended, datagrams: receiver.number() };
         Ok((Conn::new(sink, info, receiver)?, tx))
     }
 

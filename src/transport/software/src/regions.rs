@@ -31,7 +31,7 @@ mod granted;
 mod row;
 
 pub use granted::Granted;
-pub use row::{AccessContext, NewRow, RemoteFault, Row, Users, split_key, within};
+pub use row::{AccessContext, NewRow, RemoteFault, Row, Users, next_port, split_key, within};
 
 /// Maximum number of rows.
 pub const ROWS: usize = 1 << INDEX_BITS;

@@ -23,6 +23,7 @@ use dat_core::addr::{Address, port_of};
 use dat_core::error::{Error, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use dat_software::qp::Phase;
+use dat_software::regions::next_port;
 use host::poll::Ready;
 use host::{limit, net};
 use rustix::net::Shutdown;
@@ -121,7 +122,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     };
     let socket = Socket::listen(at).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| socket.port().into());
-    let number = device.next_number();
+    let number = next_port();
     device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, None).map_err(failed)?;
     device.wakeup.wake();
     Ok((Listener { device: device.clone(), number }, qualifier))
@@ -186,7 +187,7 @@ fn accept(device: &Arc<Device>, number: u64) {
             Ok(Some((socket, peer))) => {
                 set.make_room(peer.ip());
                 let half = Half::Greeting { socket, service: number, peer, got: Greeting::new() };
-                let _ = set.add(device.next_number(), half, Some(Instant::now() + GREETING_TIMEOUT));
+                let _ = set.add(next_port(), half, Some(Instant::now() + GREETING_TIMEOUT));
             }
             Ok(None) => return,
             Err(error) => {

@@ -16,7 +16,7 @@ use dat_core::transport::{Checked, ConnectionReport, FailedRequest, Gauge, QpIni
 use dat_software::datagrams::Receiver;
 use dat_software::qp::{Phase, QpBase};
 use dat_software::records::{Executed, Fatal, Wire};
-use dat_software::regions::{AccessContext, RegionTable};
+use dat_software::regions::{AccessContext, RegionTable, next_port};
 use dat_software::rnr_line::RnrWaiter;
 use host::lock::Mutex;
 use host::memory::{self, ArcRoom};
@@ -37,7 +37,7 @@ const TURN: Duration = Duration::from_micros(500);
 pub struct Conn {
     pub base: QpBase<Tcp>,
     pub device: Arc<Device>,
-    /// Unique number within the adapter.
+    /// Unique number within the process.
     pub number: u64,
     /// Number of the protection zone.
     zone: u32,
@@ -139,7 +139,7 @@ pub enum After {
 impl Conn {
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Tcp>, receiver: Receiver<Tcp>) -> error::Result<Arc<Self>> {
         let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
-        let number = device.next_number();
+        let number = next_port();
         Ok(memory::arc(Conn {
             number,
             device: device.clone(),

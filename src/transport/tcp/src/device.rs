@@ -43,7 +43,6 @@ pub struct Device {
     pub polls: AtomicU64,
     /// Set while the program polls often, so that requests can wait for several polls.
     pub is_brisk: AtomicBool,
-    numbers: AtomicU64,
     /// Connections and attempts with their numbers, sorted.
     pub table: RwLock<Vec<(u64, Arc<Conn>)>>,
     noted: Mutex<Vec<Arc<Conn>>>,
@@ -87,7 +86,6 @@ impl Device {
             beginning: AtomicUsize::new(0),
             polls: AtomicU64::new(0),
             is_brisk: AtomicBool::new(false),
-            numbers: AtomicU64::new(1),
             table: RwLock::default(),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
@@ -97,10 +95,6 @@ impl Device {
             is_deferred: AtomicBool::new(false),
         };
         memory::arc(device).map_err(no_memory)
-    }
-
-    pub fn next_number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Reserves memory for one more connection.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dat_census::{Census, copies};
@@ -45,7 +45,6 @@ pub struct ProcessContext {
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
     points: Mutex<BTreeMap<u64, ListenerSink<Shm>>>,
-    ports: AtomicU64,
     /// The link of this process with itself.
     pub own: OnceCell<Arc<Link>>,
     pub thread: Mutex<Option<Thread>>,
@@ -79,7 +78,6 @@ impl ProcessContext {
             links,
             commands: Mutex::default(),
             points: Mutex::default(),
-            ports: AtomicU64::new(1),
             own: OnceCell::new(),
             thread: Mutex::default(),
             adapters: AtomicUsize::new(0),
@@ -104,11 +102,6 @@ impl ProcessContext {
             vm::allow_tracing();
         }
         probe
-    }
-
-    pub fn next_port(&self) -> u64 {
-        // Ports are above the 16-bit qualifiers that programs use for service points.
-        0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 
     pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {

@@ -49,6 +49,13 @@ impl Users {
     }
 }
 
+/// Returns a port qualifier that is unique in this library and process. Programs use lower ones, of 16 bits, for service
+/// points.
+pub fn next_port() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0x1_0001);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// An end of a connection.
 #[derive(Debug)]
 pub struct AccessContext {
@@ -57,7 +64,7 @@ pub struct AccessContext {
 }
 
 impl AccessContext {
-    /// Creates an end. `port` is a port qualifier, unique in its process, or 0.
+    /// Creates an end. `port` is from [`next_port`] of its process, or 0.
     pub fn new(zone: u32, port: u64) -> AccessContext {
         AccessContext { zone: AtomicU32::new(zone), port: AtomicU64::new(port) }
     }
