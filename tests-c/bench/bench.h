@@ -7,7 +7,7 @@
  * - main.c: options, processes, output
  * - node.c: the objects of one process, and the connection
  * - latency.c: one message or datagram after the other
- * - stream.c: many concurrent transfers in one direction
+ * - stream.c: many concurrent messages in one direction
  * - delay.c: writes to a target that makes no call
  * - calls.c: single calls
  * - round.c: rounds in one process, after it has done something else
@@ -29,7 +29,7 @@
 #include <dat/udat.h>
 #endif
 
-enum what { SEND, WRITE, READ, SILENT, DATAGRAM };
+enum what { SEND, WRITE, SILENT, DATAGRAM };
 
 /* Bytes before a datagram in its receive buffer. */
 #define GRH 40

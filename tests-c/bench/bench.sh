@@ -181,13 +181,14 @@ size_of()
     echo "$size"
 }
 
-# dat WHO ARGS...: runs dat-perf for transfers of 1.2, otherwise bench, with the libraries of WHO.
+# dat WHO ARGS...: runs dat-perf for transfers of 1.2 and for RDMA, otherwise bench, with the libraries of WHO.
 dat()
 {
     who=$1
     shift
     n=$(iterations "$*" "$(size_of --size "$@")")
     case "$who $*" in
+    dapl2\ write_bw* | dapl2\ read_bw*) perf "$@" --api 2.0 ;;
     dapl2*) in_c "$programs/bench2" "$@" ;;
     v20*) in_c "$programs/bench20" "$@" ;;
     *\ calls* | *\ delay* | *\ watch* | *\ round* | *\ connections* | *\ all_to_all* | *--in-turn) in_c "$programs/bench" "$@" ;;

@@ -68,16 +68,6 @@ static inline void post_write(struct node *n, size_t size)
          dat_ep_post_rdma_write(n->ep, 1, &t, no_cookie(), &to, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-static inline void post_read(struct node *n, size_t size)
-{
-    DAT_LMR_TRIPLET t = segment(&n->out, size);
-    DAT_RMR_TRIPLET from = target(n, size);
-
-    n->requests++;
-    must("dat_ep_post_rdma_read",
-         dat_ep_post_rdma_read(n->ep, 1, &t, no_cookie(), &from, DAT_COMPLETION_DEFAULT_FLAG));
-}
-
 /* Returns whether the event is the completion of a transfer or of a datagram. */
 static inline int is_completion(const DAT_EVENT *event)
 {

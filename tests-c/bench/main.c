@@ -8,7 +8,7 @@
  * - send_lat: round trips; nanoseconds in one direction
  * - datagram_lat: the same with datagrams of uDAPL 2.0
  * - watch_lat: the same with RDMA writes; the target watches the last byte, and dequeues at times
- * - send_bw, write_bw, read_bw: concurrent transfers in one direction
+ * - send_bw: concurrent messages in one direction
  * - delay, delay_silent: maximum latency of a write to a target that has just stopped calling; in delay, the initiator
  *   polls, in delay_silent it makes no call either
  * - watched: eight writes of an eighth of --size to a target that makes no call and polls its memory
@@ -48,7 +48,6 @@ static const struct test {
     enum what what;
 } tests[] = {
     { "send_lat", run_latency, SEND }, { "watch_lat", run_latency, WRITE }, { "send_bw", run_stream, SEND },
-    { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
     { "connections", run_connections, SEND }, { "round", run_round, SEND }, { "all_to_all", run_mesh, SEND },

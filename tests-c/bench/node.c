@@ -102,7 +102,7 @@ static int depth_of(const struct plan *plan, const DAT_IA_ATTR *attr)
 {
     int depth = 4;
 
-    if (plan->run == run_stream && plan->what == SEND) {
+    if (plan->run == run_stream) {
         depth = plan->size <= 8192 ? 8 * plan->outstanding : 2 * plan->outstanding;
         if (depth < 8)
             depth = 8;

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * stream.c - concurrent transfers in one direction.
+ * stream.c - concurrent messages in one direction.
  *
  * A message needs a posted receive. The sender counts credits, one for each receive. The receiver returns them in a
- * message for each quarter of its buffers. The target of RDMA makes no call.
+ * message for each quarter of its buffers.
  */
 #include "hot.h"
 
@@ -14,8 +14,6 @@ struct credits {
     DAT_UINT64 count;
     DAT_UINT64 all_received;
 };
-
-/* ---- Sends ---- */
 
 static int take_credits(struct node *n, int *credits)
 {
@@ -108,48 +106,12 @@ static void receive_all(struct node *n, int *credits, long messages)
     reap_all(n);
 }
 
-/* ---- RDMA ---- */
-
-static void rdma_all(struct node *n, long transfers, struct clock *clock)
+static void all(struct node *n, int *credits, long messages, struct clock *clock)
 {
-    const struct plan *plan = n->plan;
-    int window = plan->outstanding;
-
-    if (plan->what == READ && window > n->attr.max_rdma_read_per_ep_out)
-        window = n->attr.max_rdma_read_per_ep_out;
-    for (long i = 0; i < transfers; i++) {
-        while (n->requests >= window)
-            reap(n);
-        if (plan->what == WRITE)
-            post_write(n, plan->size);
-        else
-            post_read(n, plan->size);
-        clock_step(clock);
-    }
-    reap_all(n);
-}
-
-/* The target of RDMA polls its memory until the first process reports the end. */
-static void poll_memory(struct node *n)
-{
-    volatile unsigned char *last = n->in.base + n->plan->size - 1;
-    unsigned char ends = 0, done;
-
-    while (!link_ready())
-        for (int i = 0; i < 10000; i++)
-            ends ^= *last;
-    hear(&done, sizeof done);
-    (void)ends;
-}
-
-static void all(struct node *n, int *credits, long transfers, struct clock *clock)
-{
-    if (n->plan->what == SEND && n->plan->in_turn)
-        send_in_turn(n, credits, transfers, clock);
-    else if (n->plan->what == SEND)
-        send_all(n, credits, transfers, clock);
+    if (n->plan->in_turn)
+        send_in_turn(n, credits, messages, clock);
     else
-        rdma_all(n, transfers, clock);
+        send_all(n, credits, messages, clock);
 }
 
 void run_stream(struct plan *plan, void *node)
@@ -160,22 +122,15 @@ void run_stream(struct plan *plan, void *node)
     double seconds, median;
 
     meet();
-    if (n->second && plan->what == SEND) {
+    if (n->second) {
         receive_all(n, &credits, plan->warmup);
         receive_all(n, &credits, plan->iterations);
-    } else if (n->second) {
-        poll_memory(n);
     } else {
         clock_start(&clock);
         all(n, &credits, plan->warmup, &clock);
         clock_start(&clock);
         all(n, &credits, plan->iterations, &clock);
         seconds = clock_end(&clock, &median);
-        if (plan->what != SEND) {
-            unsigned char done = 1;
-
-            tell(&done, sizeof done);
-        }
         result("median", median * 1e9, "ns");
         result("overall", seconds / (double)plan->iterations * 1e9, "ns");
         result("rate", (double)plan->iterations / seconds, "1/s");
