@@ -69,6 +69,35 @@ static void half_close(void)
     fx_close(&fx);
 }
 
+static void *async(void)
+{
+    return fx.async;
+}
+
+static void *zone(void)
+{
+    return fx.pz;
+}
+
+static bool refuses_async(void *evd)
+{
+    DAT_EVD_HANDLE given = evd;
+    DAT_IA_HANDLE ia = UNTOUCHED;
+    DAT_RETURN rc = dat_ia_open((DAT_NAME_PTR)env_ia(), 8, &given, &ia);
+
+    return rc == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC) && given == evd && ia == UNTOUCHED;
+}
+
+static bool refuses_zone(void *pz)
+{
+    DAT_SRQ_ATTR attr = {.max_recv_dtos = 1, .max_recv_iov = 1};
+    DAT_SRQ_HANDLE made = UNTOUCHED;
+
+    return dat_pz_free(pz) == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ) &&
+           dat_srq_create(fx.ia, pz, &attr, &made) == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ) &&
+           made == UNTOUCHED;
+}
+
 static struct sockaddr_storage address(void)
 {
     return fx.address;
@@ -285,6 +314,10 @@ static const struct half half = {
     .disconnected = disconnected,
     .async_events = async_events,
     .renew = renew,
+    .async = async,
+    .zone = zone,
+    .refuses_async = refuses_async,
+    .refuses_zone = refuses_zone,
     .memory = memory,
     .fill = fill,
     .holds = holds,

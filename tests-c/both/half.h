@@ -62,6 +62,13 @@ struct half {
     /* Replaces the disconnected endpoint. */
     void (*renew)(void);
 
+    /* The asynchronous event dispatcher and the zone. */
+    void *(*async)(void);
+    void *(*zone)(void);
+    /* Return whether calls with these handles of the other version fail with DAT_INVALID_HANDLE. */
+    bool (*refuses_async)(void *evd);
+    bool (*refuses_zone)(void *pz);
+
     struct half_memory (*memory)(void);
     void (*fill)(unsigned seed);
     bool (*holds)(unsigned seed);

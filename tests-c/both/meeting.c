@@ -141,8 +141,13 @@ void meet(const struct half *one, const struct half *other, int argc, char **arg
         end(caller, server);
         refusal(caller, server);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         asynchronous(halves[i], 2);
+        ok(halves[i]->refuses_async(halves[1 - i]->async()), "%s: dat_ia_open with an EVD of %s",
+           halves[i]->version, halves[1 - i]->version);
+        ok(halves[i]->refuses_zone(halves[1 - i]->zone()), "%s: a zone of %s", halves[i]->version,
+           halves[1 - i]->version);
+    }
     for (int i = 0; i < 2; i++)
         halves[i]->close();
 }

@@ -92,7 +92,7 @@ impl<T: Transport> Ia<T> {
         api_caps: ApiCaps,
     ) -> Result<Arc<Self>> {
         if let AsyncEvd::Given(evd) = &async_evd {
-            let fits = evd.streams.contains(Streams::ASYNC) && evd.ia().name == name;
+            let fits = evd.streams.contains(Streams::ASYNC) && evd.ia().face == face;
             if !fits {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }

@@ -29,7 +29,7 @@ fn rejects_invalid_opens() {
     let bad = Some(Error::InvalidHandle(Role::EvdAsync));
     assert_eq!(again(&adapter, AsyncEvd::Given(transfers.clone())).err(), bad);
     let own = adapter.events();
-    let other = Ia::open(adapter.ia.arena, 0, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
+    let other = Ia::open(adapter.ia.arena, 1, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
     assert_eq!(other.err(), bad);
     // The failed calls use neither EVD nor adapter.
     transfers.free().unwrap();

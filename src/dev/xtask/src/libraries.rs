@@ -6,24 +6,20 @@ use std::fs;
 
 use anyhow::{Context, Result};
 
-/// Returns the crates of the libraries whose build needs no development packages.
-pub fn default_crates() -> Result<Vec<String>> {
+/// Returns the columns of each library.
+fn rows() -> Result<Vec<Vec<String>>> {
     let path = crate::root().join("packaging/libraries.txt");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    Ok(crates(&text))
+    let libraries = text.lines().filter(|line| line.starts_with(['1', '2', 'b']));
+    Ok(libraries.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect())
 }
 
-fn crates(table: &str) -> Vec<String> {
-    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
-    rows.filter(|columns| columns.get(6) == Some(&"always")).map(|columns| columns[1].to_string()).collect()
+/// Returns the crates of the libraries whose build needs no development packages.
+pub fn default_crates() -> Result<Vec<String>> {
+    Ok(rows()?.into_iter().filter(|row| row[6] == "always").map(|row| row[1].clone()).collect())
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn reads_the_rows_that_are_always_built() {
-        let table = "# head\n1.2  libdat  libdat.so  libdat.so.1  libdat  libdat1  always\n\
-            both libdaplverbs  a.so  a.so.2  verbs  libdat-verbs  verbs\nlink a.so.1  a.so.2  libdat-verbs\n";
-        assert_eq!(super::crates(table), ["libdat"]);
-    }
+/// Returns the names of the transports.
+pub fn transports() -> Result<Vec<String>> {
+    Ok(rows()?.into_iter().filter(|row| row[0] == "both").map(|row| row[4].clone()).collect())
 }

@@ -9,6 +9,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use regex_lite::{Captures, Regex};
 
+use crate::libraries;
+
 /// Texts of files by their paths.
 type Files = BTreeMap<String, String>;
 /// Numbers by the names of rows.
@@ -17,7 +19,6 @@ type Values = BTreeMap<String, u64>;
 const LIMITS: &str = "tests-c/limits.txt";
 const PHRASES: &str = "tests-c/style/phrases.txt";
 const INSTRUCTIONS: &str = "tests-c/perf/instructions.txt";
-const TRANSPORTS: [&str; 3] = ["shm", "tcp", "verbs"];
 /// Crates outside the product: tests, fuzzers and checks.
 const NOT_PRODUCT: [&str; 4] = ["dat-conformance", "dat-fuzz", "dat-libfuzzer", "xtask"];
 /// Files and directories that only tests use.
@@ -139,9 +140,9 @@ fn is_test(path: &str) -> bool {
 
 /// Counts for each transport the files outside its directory that contain one of its names.
 fn naming(files: &Files, values: &mut Values) -> Result<()> {
-    for transport in TRANSPORTS {
+    for transport in libraries::transports()? {
         let own = format!("src/transport/{transport}/");
-        let name = names(transport)?;
+        let name = names(&transport)?;
         let counts = |path: &str| !path.starts_with(&own) && !NOT_NAMING.iter().any(|ending| path.ends_with(ending));
         let outside = files.iter().filter(|(path, _)| counts(path));
         let count = outside.filter(|(_, text)| name.is_match(text)).count();

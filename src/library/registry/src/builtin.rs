@@ -9,8 +9,8 @@
 //! that the user did not write only if it belongs to an RDMA device: `shm` works on every host but connects no two,
 //! and TCP would silently replace the network that the program has without uDAPL.
 //!
-//! Devices are read from sysfs, and interfaces from /proc, so nothing has to be loaded. A transport has one provider
-//! library per major version of uDAPL: `libdapl<transport>.so.<major>`.
+//! Devices are read from sysfs, and interfaces from /proc, so nothing has to be loaded. Each major version of uDAPL has
+//! its own name of a provider library: `libdapl<transport>.so.<major>`.
 
 #![forbid(unsafe_code)]
 
