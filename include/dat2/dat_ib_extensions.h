@@ -251,7 +251,7 @@ typedef struct dat_ib_addr_handle {
 
 /** Immediate data. */
 typedef struct dat_ib_immed_data {
-    /** The value, unchanged. */
+    /** The peer's four bytes, in the order of memory. */
     DAT_UINT32 data;
 } DAT_IB_IMMED_DATA;
 

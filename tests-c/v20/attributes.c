@@ -25,14 +25,14 @@ static void is_named(const char *name, const char *value)
     ok(got != NULL && strcmp(got, value) == 0, "dat_ia_query: %s is %s, %s", name, value, got != NULL ? got : "none");
 }
 
-/* Named attributes of the C implementation of uDAPL 2.0, in its order. */
+/* Named attributes in the order of the C implementation of uDAPL 2.0. */
 static void names(void)
 {
     static const char *const want[] = {
         "DAT_IB_PROVIDER_NAME", "DAT_IB_DEVICE_NAME", "DAT_IB_CONNECTIVITY_MODE", "DAT_IB_RDMA_READ",
         "DAT_IB_NODE_GUID", "DAT_IB_GID", "DAT_IB_TRANSPORT_MTU", "DAT_IB_PORT_STATUS", "DAT_IB_PORT_NUMBER",
         "DAT_EXTENSION_INTERFACE", "DAT_IB_FETCH_AND_ADD", "DAT_IB_CMP_AND_SWAP", "DAT_IB_IMMED_DATA",
-        "DAT_COUNTERS",
+        "DAT_IB_UD", "DAT_COUNTERS",
     };
     bool in_order = true;
     int at = 0;

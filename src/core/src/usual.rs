@@ -72,6 +72,7 @@ impl<T: Transport> Endpoint<T> {
             let qps = match (qp, datagram_qp) {
                 (Some(qp), _) if !DATAGRAMS => (Some(qp), None),
                 (_, Some(qp)) if DATAGRAMS => (None, Some(qp)),
+                // Also on a disconnected endpoint, whose queue pair is gone.
                 _ => break 'usual,
             };
             // With an SRQ, the queue has no capacity.
@@ -120,9 +121,9 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`crate::error::StateError::Endpoint`] unless connected or disconnected; [`crate::error::Arg::SegmentCount`];
-    /// [`crate::error::Arg::Flags`]; [`Error::LengthError`] above the maximum message size; errors of
-    /// [`crate::lmr_table::LmrTable::check`]; [`Error::InsufficientResources`] if the queue is full.
-    /// [`Error::LengthError`] also if the source of an RDMA operation is longer than its destination.
+    /// [`crate::error::Arg::Flags`]; [`Error::LengthError`] above the maximum message size, or if the source of an RDMA
+    /// operation is longer than its destination; errors of [`crate::lmr_table::LmrTable::check`];
+    /// [`Error::InsufficientResources`] if the queue is full.
     #[inline(always)]
     pub fn post<S: SegmentList + ?Sized>(
         &self,

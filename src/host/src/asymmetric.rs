@@ -53,7 +53,7 @@ fn register() -> bool {
 #[inline]
 pub fn light() {
     if MODE.load(Ordering::Relaxed) == ASYMMETRIC {
-        light_if_available();
+        light_available();
     } else {
         light_first();
     }
@@ -66,9 +66,9 @@ fn light_first() {
     fence(Ordering::SeqCst);
 }
 
-/// Executes the light half, if [`available`] is known to return `true`.
+/// Executes the light half. The caller must know that [`available`] returns `true`.
 #[inline]
-pub fn light_if_available() {
+pub fn light_available() {
     #[cfg(not(loom))]
     compiler_fence(Ordering::SeqCst);
     // In loom, each thread executes its own fence.

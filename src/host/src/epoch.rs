@@ -85,7 +85,7 @@ impl<W: Word<Value = u64>> Count<W> {
         self.depth.store(self.depth.load(Ordering::Relaxed) + 1, Ordering::Release);
         // SYNC section-enter: the reader stores the count, executes the light half and loads the mark. The other thread
         // stores the mark, executes the heavy half and loads the count. So one of them sees the other's store.
-        asymmetric::light_if_available();
+        asymmetric::light_available();
     }
 
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! Puts the library's thread-local data into memory that every thread has from its start (static TLS).
 //!
-//! For a library that a program loads later, glibc allocates thread-local data when a thread first uses it, and ends
-//! the process without memory. But one *initial exec* access in the library makes dlopen put all of its data, about 250
-//! bytes, into static TLS, or fail. Compilers emit no such access, so this module contains one in assembly.
+//! For a library that a program loads later, glibc allocates thread-local data when a thread first uses it. If there is
+//! no memory, it ends the process. But one *initial exec* access in the library makes dlopen put all of its data, about
+//! 250 bytes, into static TLS, or fail. Compilers emit no such access, so this module contains one in assembly.
 //!
 //! musl rejects such a library; it allocates the data during dlopen.
 

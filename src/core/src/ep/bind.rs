@@ -18,17 +18,19 @@ use crate::transport::{BindTarget, Operation, RemoteSegment, Request, Scope, Tra
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the remote key for peers, or 0 if
-    /// the endpoint is disconnected, which flushes the bind. `base` specifies whether the peers' addresses start at 0.
+    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the remote key for peers; 0 for an
+    /// unbind, or if the endpoint is disconnected, which flushes the bind. `base` specifies whether the peers' addresses
+    /// start at 0.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
     /// * [`crate::error::StateError::Endpoint`] unless connected or disconnected
+    /// * [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD
     /// * [`Arg::Flags`]
     /// * [`Arg::Segments`] for a range outside the region
     /// * [`Error::ProtectionViolation`] unless region, window and endpoint have the same zone
     /// * [`Error::PrivilegesViolation`] for a remote right without the local one
-    /// * [`Arg::Endpoint`] if only another endpoint's connection can use the binding
+    /// * [`Arg::Endpoint`] if `rmr` is bound for the connection of another endpoint alone
     /// * [`Error::InsufficientResources`]
     #[allow(clippy::too_many_arguments)] // the arguments of the call
     pub fn post_bind(

@@ -1,8 +1,9 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` passes all other requests to `post_any`, and itself only rejects too long sends. In
-//! `post_any`, [`SegmentList::check`] checks the list, `Requests::zone_for` state, flags and number of segments,
-//! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
+//! The fast path in `usual` ([`Endpoint::post`]) passes all other requests to `post_any`, and itself only rejects too
+//! long sends. In `post_any`, [`SegmentList::check`] checks the list, `Requests::zone_for` state, flags and number of
+//! segments, [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths. `make_room` checks the queue,
+//! and whether the request is flushed, because the endpoint is disconnected.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{InFlight, Requests, Work};

@@ -86,7 +86,7 @@ pub(crate) struct Passed {
 pub(crate) struct Receives<T: Transport> {
     pub life: u64,
     /// Set in state DISCONNECTED: posted receives are flushed immediately.
-    pub flush: bool,
+    pub flushes_posts: bool,
     pub connected: bool,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
@@ -120,7 +120,7 @@ impl<T: Transport> Receives<T> {
     pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> std::result::Result<Self, NoMemory> {
         Ok(Receives {
             life: 1,
-            flush: false,
+            flushes_posts: false,
             connected: false,
             evd,
             qp: None,
@@ -174,7 +174,7 @@ impl<T: Transport> Receives<T> {
     pub fn enter(&mut self, state: EpState) {
         self.early.clear();
         self.connected = matches!(state, EpState::Connected | EpState::DisconnectPending);
-        self.flush = state == EpState::Disconnected;
+        self.flushes_posts = state == EpState::Disconnected;
     }
 
     pub fn detach(&mut self) {

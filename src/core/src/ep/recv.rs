@@ -30,7 +30,7 @@ impl<T: Transport> Endpoint<T> {
         let zone = receives.zone_for(completion, segments.count())?;
         let mut checked = Checked::new();
         let total = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
-        if receives.flush {
+        if receives.flushes_posts {
             probes::posted(self.header.handle(), Transfer::Recv, cookie, total);
             receives.flushed += 1;
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, None);

@@ -99,8 +99,8 @@ pub enum Check {
         /// Valid flags in a modify; receive flags cannot change while a receive is posted.
         modify: Flags,
     },
-    /// A count. With an SRQ, the number of receives is the hard high watermark. The segments of a receive then have no
-    /// effect, and a creation ignores them.
+    /// A count. With an SRQ, the number of receives is the hard high watermark, and the segments of a receive have no
+    /// effect: only a modify checks them.
     Count {
         least: Least,
         most: Most<usize>,

@@ -116,7 +116,7 @@ pub(crate) mod refuses {
     /// Nothing may be taken, because a thread waits.
     pub const ALL: u8 = 1;
     pub const WAITS: u8 = 2;
-    /// Only [`super::Queue::take`] and waits may take an event, because a late event then gets its place.
+    /// Fast paths take no event, because a late event must get the freed place, which only `Queue::pop` gives to it.
     pub const LATE: u8 = 4;
 }
 

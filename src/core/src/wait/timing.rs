@@ -38,7 +38,7 @@ impl Timing {
         }
     }
 
-    /// Returns whether the wait polls again. Yields once.
+    /// Returns whether the wait polls again. Yields once in a wait.
     pub fn keeps_spinning(&mut self, adaptive_spin: &AdaptiveSpin, now: Instant) -> bool {
         if !self.spins {
             return false;

@@ -81,7 +81,7 @@ pub struct Args {
     /// What to do with the programs that tests-c/schedule.txt runs alone.
     #[arg(long, value_enum, default_value_t)]
     alone: schedule::Alone,
-    /// Runs each program this often, alongside a busy thread on each CPU, and reports those that failed once.
+    /// Runs each program this often, alongside a busy thread on each CPU, and reports how many of its runs failed.
     #[arg(long, value_name = "N")]
     repeat: Option<usize>,
     /// Programs and scripts, in the order in which they start.

@@ -160,7 +160,7 @@ impl Biased {
         // SYNC owner: the owner stores `HELD`, executes the light half and loads `owned`. `revoke` stores to `owned`,
         // executes the heavy half and loads the seat. So one of them sees the other's store.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
-        asymmetric::light_if_available();
+        asymmetric::light_available();
         // An owner needs no more ordering: no other thread has held the lock since its last unlock.
         if self.owned.load(Ordering::Acquire) & granted(seat) != 0 {
             return true;
@@ -176,7 +176,7 @@ impl Biased {
         // SYNC owner: `revoke` loads this store with Acquire, and so sees the accesses under the lock. If it loads
         // `HELD` instead, this thread's next load of `owned` sees the revocation.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
-        asymmetric::light_if_available();
+        asymmetric::light_available();
     }
 
     /// Empties the seat of the calling thread, a former owner without the lock.
@@ -187,7 +187,7 @@ impl Biased {
         self.seats[seat].store(EMPTY, Ordering::Release);
         // SYNC owner: this thread empties the seat, executes the light half and loads whether a thread sleeps.
         // `wait_for` stores that it sleeps, executes the heavy half and sleeps on the seat. So no wake-up is lost.
-        asymmetric::light_if_available();
+        asymmetric::light_available();
         if self.owned.load(Ordering::Relaxed) & WAITER_SLEEPS != 0 {
             wake_half(&self.seats[seat]);
         }

@@ -1,4 +1,4 @@
-//! Named attributes of a provider. Names, order and formats match the C providers.
+//! Named attributes of a provider. Names, order and formats match the C providers; other attributes follow.
 
 use std::ffi::{CStr, CString};
 use std::fmt::Write;

@@ -244,7 +244,7 @@ fn receive_rest(socket: &Socket, until: Instant, packet: &mut [u8], adapters: &m
     }
 }
 
-/// Receives a packet; `None` at the end of the connection or of the time.
+/// Receives a packet. Returns `None` after an error, at the end of the connection, or after `until`.
 fn receive_one<'a>(socket: &Socket, until: Instant, packet: &'a mut [u8]) -> Option<&'a [u8]> {
     loop {
         let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;

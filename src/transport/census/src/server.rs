@@ -240,16 +240,15 @@ pub struct Beacon<T: Transport> {
     paused_until: Mutex<Option<Instant>>,
 }
 
-impl<T: Transport> Default for Beacon<T> {
-    fn default() -> Self {
+impl<T: Transport> Beacon<T> {
+    /// Opens the socket. Without it, dat-info does not show the adapter.
+    pub fn open() -> Self {
         let listener = Socket::listen_in_namespace(&crate::beacon_name())
             .inspect_err(|error| log::debug!("dat-info --processes will not show this adapter: {error}"))
             .ok();
         Beacon { listener, census: Census::default(), paused_until: Mutex::default() }
     }
-}
 
-impl<T: Transport> Beacon<T> {
     /// Adds the adapter.
     pub fn add(&self, sink: AdapterSink<T>) {
         self.census.add(sink);

@@ -62,8 +62,8 @@ const CLOSED: usize = 0;
 /// Index of the flag that a ring's producer sets while it polls the connection, and needs no notifications.
 const POLLED: usize = 1;
 
-/// The summary, and the words. The summary shares its cache line with the first seven words, so a notification of the
-/// first 448 connections transfers one line.
+/// The bits of ready connections: the summary, then the words. The first seven words share its cache line, so the
+/// notification of one of the first 448 connections transfers one line.
 type Ready = [AtomicU64; 1 + WORDS];
 
 const REACHED: u64 = 1 << 32;

@@ -77,7 +77,7 @@ impl Device {
             shared: memory::arc(shared).map_err(no_memory)?,
             handshakes: Handshakes::new().map_err(no_descriptor)?,
             wakeup: EventFd::new().map_err(no_descriptor)?,
-            beacon: Beacon::default(),
+            beacon: Beacon::open(),
             stop: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
             watchers: AtomicUsize::new(0),

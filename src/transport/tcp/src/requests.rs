@@ -267,7 +267,7 @@ impl Requests {
             Some(to) => Place::Granted(to, offset),
             None => Place::Local(self.incoming.segments().iter().copied().collect(), offset),
         };
-        // The last bytes of a transfer are stored separately.
+        // The last word of a transfer is stored last, as a whole.
         Some((place, if len - offset == left { left - TAIL } else { left }))
     }
 

@@ -337,7 +337,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Returns whether an event of this queue was read since the last call.
+    /// Returns whether an event of this queue was read that no earlier call or poll has taken.
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {

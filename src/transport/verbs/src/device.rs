@@ -199,8 +199,8 @@ impl Device {
                 freeing,
                 next_token: AtomicU64::new(1),
                 next_round: Mutex::default(),
-                // Last, because an adapter works without it.
-                beacon: Beacon::default(),
+                // Last, because an adapter works without this socket.
+                beacon: Beacon::open(),
             })?)
         };
         opened().map_err(|error| {

@@ -293,7 +293,7 @@ impl SharedQueue {
 
     fn limit_settled(&self, state: &mut SrqState) -> bool {
         if state.limit > 0 && state.posted + state.backlog.len() < state.limit {
-            // Core has detected its watermark.
+            // Core has counted less than the watermark, so it needs no event of the device.
             state.limit = 0;
             state.due = false;
         }

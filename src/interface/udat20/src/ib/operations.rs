@@ -175,7 +175,7 @@ pub struct DAT_IB_ADDR_HANDLE {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IB_IMMED_DATA {
-    /// The value, unchanged.
+    /// The peer's four bytes, in the order of memory.
     pub data: DAT_UINT32,
 }
 

@@ -7,7 +7,7 @@ use super::*;
 fn a_beacon_is_found_and_pauses_after_responses() {
     let adapter = testing::Adapter::<Fake>::open("fake", "");
     let _end = adapter.end();
-    let beacon = Beacon::<Fake>::default();
+    let beacon = Beacon::<Fake>::open();
     beacon.add(adapter.ia.transport.sink());
     let pid = std::process::id() as i32;
     let until = Instant::now() + Duration::from_secs(20);

@@ -217,7 +217,8 @@ impl Guard {
     fn add(&self, pending_records: &Arc<PendingRecords>) -> bool {
         let mut new = self.new.lock();
         let Some(list) = &mut *new else { return false };
-        // The thread takes the list under this lock, after the timer has expired. Time 0 would disarm the timer.
+        // The timer expires at once, but the thread takes the list under this lock, so after the push. Time 0 would
+        // disarm the timer.
         if list.room(1).is_err() || !self.timer.set(1) {
             return false;
         }
@@ -336,7 +337,7 @@ impl WatchedRing {
 pub struct Watched {
     entries: Vec<WatchedRing>,
     out_of_memory: bool,
-    /// Set once the timer has woken the thread, until it is set again.
+    /// Set if the timer has expired since the last [`Watched::look`].
     fired: bool,
     /// Set if the program has forbidden to set the timer.
     no_timer: bool,

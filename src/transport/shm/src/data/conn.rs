@@ -246,7 +246,8 @@ impl Conn {
         report.credit
     }
 
-    /// Fails the connection; if because of the peer's last request, after the responses to earlier ones.
+    /// Fails the connection. If a request of the peer has failed (`fatal.peer`), waits for the responses to its earlier
+    /// requests, or, if the connection is `closing`, for its close.
     fn refuse(self: &Arc<Self>, end: &End, fatal: Fatal, closing: bool) {
         let waits = fatal.peer.is_some() && self.base.sink.lock_tx().is_some_and(|mut tx| tx.refuse(fatal, closing));
         if waits { end.repoll() } else { self.fail(fatal) }

@@ -20,7 +20,7 @@
 //! Seccomp filters or lost privileges can make the kernel refuse copies at any time; any error except a bad address is
 //! a refusal. The process then stops copying to this peer and notifies it (`Message::Reads`), so later messages use the
 //! ring. A started transfer continues from the current byte: a write as pieces through the ring, a read as a request
-//! for the rest. The receiver of a rendezvous message requests its bytes through the response ring, which never waits
+//! for the rest. The receiver of an announced message requests its bytes through the response ring, which never waits
 //! for receives. The sender keeps the segments until the message is consumed.
 
 use dat_core::event::Status;

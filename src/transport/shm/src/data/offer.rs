@@ -1,4 +1,4 @@
-//! An offer to the sender of a rendezvous message to write a part of it, so that two CPUs copy.
+//! An offer to the sender of an announced message to write a part of it, so that two CPUs copy.
 //!
 //! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
 //! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer. So it waits only

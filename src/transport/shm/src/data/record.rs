@@ -23,7 +23,7 @@ pub mod kind {
     pub const READ_DATA: u8 = 6;
     /// An empty record, to request a notification.
     pub const NOTHING: u8 = 7;
-    /// A request for the bytes of a rendezvous message, for a receiver that cannot read the sender's memory. The
+    /// A request for the bytes of an announced message, for a receiver that cannot read the sender's memory. The
     /// payload has two numbers: the position after the message's record, and the number of received bytes.
     pub const FETCH: u8 = 8;
     /// `aux` is the length of the message.

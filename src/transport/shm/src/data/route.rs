@@ -31,7 +31,7 @@ pub struct Peer {
     pub is_readable: bool,
     /// The peer can copy from and to this process's memory.
     pub reads: bool,
-    /// A thread of the peer polls, and has executed all earlier records that this process may revoke.
+    /// A thread of the peer polls and has executed all revocable records in time, and there is room for a new one.
     pub polls: bool,
     /// The peer has yet to execute a record that changes its memory, which later transfers must not overtake.
     pub is_behind: bool,
@@ -44,7 +44,8 @@ pub enum Route {
     Local,
     /// One record in the ring, which the peer executes.
     Record,
-    /// A record with the addresses of a message. The peer copies it, above [`SHARED_MIN`] together with the sender.
+    /// A record with the addresses of a message. The peer copies it, from [`SHARED_MIN`] bytes on together with the
+    /// sender.
     Announced,
     /// A record with the addresses of a write, of which both sides copy parts.
     Shared,

@@ -65,7 +65,7 @@ use self::revocable::RevocableRecords;
 enum Done {
     /// The peer has consumed the ring up to this position.
     At(u64),
-    /// As [`Done::At`], for a rendezvous message.
+    /// As [`Done::At`], for an announced message.
     Announced(u64),
     Now,
     /// The peer has sent the remaining bytes.

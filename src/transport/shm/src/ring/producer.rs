@@ -11,7 +11,7 @@ pub struct Producer<A: Area = Mapped> {
     area: A,
     pub(super) tail: u64,
     pub(super) head: u64,
-    /// Slots whose first word belongs to no record of this lap or the previous lap.
+    /// One bit for each slot whose first word is arbitrary, because the slot is inside a record or a pad.
     unclear: [u64; WORDS],
     any_unclear: bool,
 }
