@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# protocol.sh SOURCES - prints a C header with the constants of the wire protocol, from record.rs, hello.rs and cm.rs in
-# SOURCES, and from wire.rs of the crate `software`. Fails if a constant that the tests use is missing.
+# protocol.sh SOURCES - prints a C header with the constants of the wire protocol, from record.rs, hello.rs and
+# handshakes.rs in SOURCES, and from wire.rs of the crate `software`. Fails if a constant that the tests use is missing.
 set -eu
 sources=$1
 needed='RECORD_HEADER RECORD_MAX_PAYLOAD RECORD_MIN_WINDOW RECORD_MAX_WINDOW RECORD_LARGEST RECORD_WORD RECORD_SOLICITED
@@ -53,7 +53,7 @@ header=$(
     constants ../../software/src/wire.rs RECORD
     constants record.rs RECORD
     constants hello.rs HELLO
-    constants cm.rs CM
+    constants handshakes.rs CM
 )
 for name in $needed; do
     case $header in

@@ -12,7 +12,7 @@ TCP_SOURCES := $(ROOT)/src/transport/tcp/src
 RAW := $(OUT)/tcp/raw.o $(OUT)/srq/srq_common.o
 
 $(OUT)/tcp/protocol.h: $(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES)/record.rs $(TCP_SOURCES)/hello.rs \
-		$(TCP_SOURCES)/cm.rs $(ROOT)/src/transport/software/src/wire.rs
+		$(TCP_SOURCES)/handshakes.rs $(ROOT)/src/transport/software/src/wire.rs
 	@mkdir -p $(@D)
 	$(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES) >$@.new && mv $@.new $@
 
