@@ -79,13 +79,18 @@ static void *zone(void)
     return fx.pz;
 }
 
+static bool is_invalid(DAT_RETURN rc, DAT_UINT32 subtype)
+{
+    return DAT_GET_TYPE(rc) == DAT_INVALID_HANDLE && DAT_GET_SUBTYPE(rc) == subtype;
+}
+
 static bool refuses_async(void *evd)
 {
     DAT_EVD_HANDLE given = evd;
     DAT_IA_HANDLE ia = UNTOUCHED;
     DAT_RETURN rc = dat_ia_open((DAT_NAME_PTR)env_ia(), 8, &given, &ia);
 
-    return rc == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC) && given == evd && ia == UNTOUCHED;
+    return is_invalid(rc, DAT_INVALID_HANDLE_EVD_ASYNC) && given == evd && ia == UNTOUCHED;
 }
 
 static bool refuses_zone(void *pz)
@@ -93,9 +98,8 @@ static bool refuses_zone(void *pz)
     DAT_SRQ_ATTR attr = {.max_recv_dtos = 1, .max_recv_iov = 1};
     DAT_SRQ_HANDLE made = UNTOUCHED;
 
-    return dat_pz_free(pz) == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ) &&
-           dat_srq_create(fx.ia, pz, &attr, &made) == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ) &&
-           made == UNTOUCHED;
+    return is_invalid(dat_pz_free(pz), DAT_INVALID_HANDLE_PZ) &&
+           is_invalid(dat_srq_create(fx.ia, pz, &attr, &made), DAT_INVALID_HANDLE_PZ) && made == UNTOUCHED;
 }
 
 static struct sockaddr_storage address(void)
