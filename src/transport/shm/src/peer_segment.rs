@@ -100,12 +100,13 @@ pub struct PeerSegment {
     /// The peer's last seen target thread, with [`REACHED`] if this process can copy through it, otherwise [`TRIED`].
     copy_target: AtomicU64,
     own: [Own; 2],
-    /// For each side, the words of ready bits whose connections this process has used.
+    /// For each side, a bit per word of ready bits, set once this process has used one of the word's connections.
     used: [AtomicU64; 2],
     /// Set if the peer's fence at the end of its polling also covers this process.
     fenced: Hint,
-    /// Set while this process can access the peer's memory; set while the peer can access this process's memory.
+    /// Set while this process can access the peer's memory.
     pub reads_peer: Hint,
+    /// Set while the peer can access this process's memory.
     pub peer_reads: Hint,
     /// Set if a filter of system calls refused a copy.
     filtered: Hint,
@@ -227,7 +228,7 @@ impl PeerSegment {
         0
     }
 
-    /// Notes whether a filter has refused the copy that has just failed. Returns `false`.
+    /// Notes whether a filter has refused the copy that has just failed. Returns `false`, the result of that copy.
     fn note_refusal(&self) -> bool {
         self.filtered.set(!copies::can_read_itself());
         false
@@ -284,7 +285,7 @@ impl PeerSegment {
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;
         if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
-            // Bits that are already set would keep `ready::set` from setting the summary.
+            // Discards bits from before the first use, which belong to no connection of this process.
             self.ready(side).1[word].store(0, Ordering::SeqCst);
         }
     }

@@ -52,7 +52,7 @@ pub const SMALL: usize = 2 * SLOT - HEADER;
 
 pub const MAX_SLOTS: usize = 512;
 
-/// Mask of the position bits in records, enough for years.
+/// Mask of the position bits in records. These bits wrap around, but a ring's positions differ by at most its size.
 pub const POSITION: u64 = (1 << 42) - 1;
 
 const WORDS: usize = MAX_SLOTS / 64;

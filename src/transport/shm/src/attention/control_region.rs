@@ -106,7 +106,7 @@ impl ControlRegion {
         Ok(control)
     }
 
-    /// Executes a full fence after the end of polling, in this process and in peers that rely on it.
+    /// Executes a full fence after the end of polling, in this process and in the peers that rely on this fence.
     #[cold]
     pub fn fence_peers(&self) {
         // SYNC polled: the flag that ends polling is stored before; slots and positions are checked afterwards under
@@ -122,7 +122,8 @@ impl ControlRegion {
         watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// Returns [`ControlRegion::is_awake`] after a fence: a thread that falls asleep later sees earlier stores.
+    /// Returns [`ControlRegion::is_awake`] after a fence: a thread that falls asleep after the check sees the caller's
+    /// earlier stores.
     pub fn is_still_awake(&self) -> bool {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
@@ -298,7 +299,8 @@ impl Peer {
         watcher(self.word()) != AWAKE
     }
 
-    /// Wakes the peer's progress thread, even if callers of the peer poll. Unread packets in a full socket wake it.
+    /// Wakes the peer's progress thread, even if callers of the peer poll. If the socket is full, its unread packets
+    /// wake the thread.
     pub fn wake_thread(&self) {
         self.socket.send_byte(RING);
     }

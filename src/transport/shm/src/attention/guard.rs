@@ -30,10 +30,10 @@ use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::Notice;
 
-/// Time without progress of the peer until polls of this process revoke short writes and reads.
+/// Time without progress of the peer until polls of this process revoke records.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
-/// Number of polls without progress of the peer before the timeout starts. A peer that polls makes progress during
-/// these, so that they need not read the clock.
+/// Number of polls without progress of the peer before the timeout starts. A polling peer usually makes progress during
+/// these polls, which do not read the clock.
 const POLLS_BEFORE_CLOCK: u64 = 16;
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
 /// Time without progress before the thread wakes the peer, which costs the peer more than a revocation.
@@ -42,7 +42,8 @@ const WAKE_AFTER: Duration = Duration::from_micros(250);
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Polls postpone a check that is due within this time.
 const POSTPONE_BEFORE: Duration = Duration::from_micros(200);
-/// Number of executed records after which polls read the clock, to postpone the check. A long write counts as as many.
+/// Number of executed records after which polls read the clock, to postpone the check. A long write counts as this
+/// many.
 pub const POSTPONE_AFTER: u32 = 64;
 /// Interval of checks if the timer does not wake the thread.
 const NO_TIMER_INTERVAL: Duration = Duration::from_millis(8);
@@ -83,7 +84,7 @@ impl Last {
         self.watched.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether the watch can end: there is no record after `seen`, or another thread has added the connection.
+    /// Returns whether the watch can end: there is no record after `seen`, or another thread has begun a new watch.
     fn is_over(&self, seen: u64) -> bool {
         // SYNC watched: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
         self.end() == seen || !self.begin()
@@ -98,11 +99,11 @@ pub struct PendingRecords {
     side: u8,
     /// Set while there are records that this process revokes instead of waking the peer: see [`tx`](crate::tx).
     revocable: AtomicBool,
-    /// Set while there are records that this process could revoke before the peer has begun to execute one.
+    /// Set while revocable records wait, but cannot be revoked until the peer has consumed a record.
     begun: AtomicBool,
-    /// Time at which revocable records are revoked, in nanoseconds since [`PendingRecords::began`]. Before that is
-    /// set, the number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread stores without a lock, so it can
-    /// revoke a later record early.
+    /// Time at which revocable records are revoked, in nanoseconds since [`PendingRecords::began`]. Before the timeout
+    /// starts, the number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread expires the timeout without a
+    /// lock, so this can revoke a later record early.
     due: AtomicU64,
     began: Instant,
 }
@@ -134,8 +135,8 @@ impl PendingRecords {
         }
     }
 
-    /// Notes whether revocable records wait because the peer has begun to execute one of them. Called under the transmit
-    /// lock.
+    /// Notes whether revocable records wait that cannot be revoked until the peer has consumed a record: the peer has
+    /// begun to execute one, or they must follow a record that cannot be revoked. Called under the transmit lock.
     #[inline]
     pub fn set_begun(&self, begun: bool) {
         if self.begun.load(Ordering::Relaxed) != begun {
@@ -323,7 +324,7 @@ impl WatchedRing {
             );
             self.pending_records.peer_segment.control.wakeup_fd.wake();
         } else if self.woken != Some(head) {
-            // Wakes the peer only once per position, because a record can wait for a receive.
+            // Wakes the peer only once per position: if the record waits for a receive, further wakeups are useless.
             self.woken = Some(head);
             if let Some(peer) = self.pending_records.peer_segment.peer() {
                 peer.wake_thread();
@@ -339,7 +340,7 @@ pub struct Watched {
     out_of_memory: bool,
     /// Set if the timer has expired since the last [`Watched::look`].
     fired: bool,
-    /// Set if the program has forbidden to set the timer.
+    /// Set if the timer could not be set, because the program has forbidden the system call.
     no_timer: bool,
 }
 
@@ -380,7 +381,7 @@ impl Watched {
         if self.out_of_memory {
             self.begin(guard);
         }
-        // SeqCst: if a caller sets the flag before, this check sees the record.
+        // SeqCst: if a caller sets the flag before this swap, the following checks see the record.
         guard.needs_peer.swap(false, Ordering::SeqCst);
         let end = Instant::now() + PROGRESS_TIMEOUT;
         let pause = self.entries.iter_mut().map(|entry| entry.look(end)).min().unwrap_or(CHECK_INTERVAL);

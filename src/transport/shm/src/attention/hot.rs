@@ -2,14 +2,15 @@
 //! costs one cache line.
 //!
 //! Other connections have ready bits, and do not slow polls down. A connection is added to the polled set after four
-//! polls have found its ready bit. The set is emptied before a thread of this process sleeps, and when others have most
-//! of the events. The removal of a connection is published, and then, after a fence, the connection is polled once more.
-//! So either the peer sees that it must set the bit, or the poll finds the peer's record (SYNC polled).
+//! polls have found its ready bit. The set is emptied before a thread of this process sleeps, and when other
+//! connections have more than a third of the events. The removal of a connection is published, and then, after a fence,
+//! the connection is polled once more. So either the peer sees that it must set the bit, or the poll finds the peer's
+//! record (SYNC polled).
 //!
-//! The fence takes microseconds, so a connection never replaces another in a full set. If 256 events came by ready bits
-//! while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll checks
-//! the complete set, so no connection starves. Without a fence across processes (`os/barrier.rs`), the sender executes
-//! a fence per message.
+//! A removal needs this fence, which takes microseconds, so a connection never replaces another in a full set. If 256
+//! events came by ready bits while polling found fewer than twice as many, all connections use bits for the next 65,536
+//! events. Each poll checks the complete set, so no connection in the set starves. Without a fence across processes
+//! (`os/barrier.rs`), the sender executes a fence per message.
 
 use std::mem;
 use std::sync::Arc;
@@ -26,13 +27,14 @@ const RETRY_AFTER: u32 = 1 << 16;
 enum Look {
     Nothing,
     Further,
-    /// Records. `moved` is set if there also was a new position of the peer, or other work.
+    /// Records arrived. `moved` is set if the transmit direction also has work, such as a new position of the peer.
     Records {
         moved: bool,
     },
 }
 
-/// Polls a connection. A `caller` polls again, so it may first wait for a reply.
+/// Polls a connection. A `caller` polls again soon, so it may ignore a new position of the peer while the peer's reply,
+/// which contains the position, is expected.
 #[inline(always)]
 fn look(conn: &Arc<Conn>, caller: bool) -> Look {
     let Some(end) = conn.end() else { return Look::Nothing };
@@ -63,8 +65,9 @@ pub struct Hot {
     /// a message at the receiver and then its consumption at the sender.
     list: ArrayVec<Arc<Conn>, MAX_HOT>,
     records: u32,
-    /// Number of events of this period that polling found, and that ready bits showed.
+    /// Number of events in this period that polling found.
     found: u64,
+    /// Number of events in this period that ready bits showed.
     others: u64,
     until_retry: u32,
 }

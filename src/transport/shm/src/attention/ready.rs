@@ -1,7 +1,8 @@
 //! Ready bits of one side: a bit per connection, set while it has work, and a summary word with a bit per nonzero word.
 //!
-//! A thread that sets a bit and finds the side awake relies on the summary. So [`set`] returns only after the summary
-//! has the word's bit, even if another thread is about to set that.
+//! A thread that sets a bit and finds the side awake wakes no thread, so polls must find the bit through the summary.
+//! Therefore [`set`] returns only after the summary has the word's bit, even if another thread is about to set that
+//! bit.
 //!
 //! Polls first load the summary as a Relaxed hint: the next poll repeats the load, and a thread that is about to sleep
 //! checks after the fence of SYNC sleep.
@@ -21,8 +22,8 @@ pub fn set<W: Word<Value = u64>>(summary: &W, words: &[W], index: u32) {
     }
 }
 
-/// Clears the summary, and each word that is both in the summary and in `used`; calls `each` with the indices of the
-/// bits that were set. Calls `used` after it has cleared the summary.
+/// Clears the summary, and each word that is both in the summary and in the mask from `used`; calls `each` with the
+/// indices of the bits that were set. Calls `used` after it has cleared the summary.
 #[inline]
 pub fn take<W: Word<Value = u64>>(summary: &W, words: &[W], used: impl FnOnce() -> u64, mut each: impl FnMut(u32)) {
     let named = summary.swap(0, Ordering::SeqCst);

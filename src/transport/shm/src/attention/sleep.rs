@@ -166,9 +166,9 @@ impl Sleepers {
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
 
-    /// Adds a wait; `requests` is set if it also waits for completions of requests. Without another wait or agent it
-    /// becomes the leader, and sleeps while the alarm's word has the returned value. The caller must then unlock and
-    /// check [`is_late`].
+    /// Adds a wait; `requests` is set if it also waits for completions of requests. Without another wait or agent, the
+    /// new wait becomes the leader, and sleeps while the alarm's word has the returned value. Otherwise returns `None`:
+    /// the progress thread watches. In both cases, the caller must then unlock and check [`is_late`].
     pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
@@ -213,7 +213,7 @@ impl Sleepers {
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// Returns the number of the leader's sleep if that was rung: the leader might not be polling.
+    /// Returns the number of the leader's sleep if that sleep was rung. The leader might not poll yet.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }

@@ -1,18 +1,19 @@
 //! How the progress thread watches for data when no other thread does.
 //!
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
-//! stopped. Otherwise peers wake it, because the program may only read its memory.
+//! stopped. Otherwise peers wake it, because the program may only read its memory, without a call.
 //!
 //! A woken thread polls until no data is left. While waits sleep, it polls once, because they poll when woken. If a
-//! caller has asked for it, the thread also polls once, and then leaves new data to the callers.
+//! caller has asked for no more wakeups by peers, the thread also polls once, and then leaves new data to the callers.
 
 use std::time::Duration;
 use std::{mem, thread};
 
 use crate::link::Links;
 
-/// Interval of checks while callers poll, and time for a rung leader to poll before the progress thread takes over.
+/// Interval of checks while callers poll.
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
+/// Time for a rung leader to poll before the progress thread takes over.
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// The time of the thread's next poll.
@@ -23,7 +24,8 @@ enum Mode {
     Awake,
     /// After [`CHECK_INTERVAL`], if callers have not polled since.
     Spared,
-    /// After [`LEADER_TIMEOUT`], if the leader of this sleep has not polled since. It was rung, but may not have slept.
+    /// After [`LEADER_TIMEOUT`], if the leader of this sleep has not polled since. The leader was rung, but may not
+    /// have slept.
     Doubtful(u32),
 }
 
@@ -89,7 +91,8 @@ impl Watch {
         if self.mode == Mode::Spared && polled {
             return;
         }
-        // Another thread that polls can take long, and miss later data. Callers that asked find later data, too.
+        // If another thread polls, it can take long and miss later data, so check again after the interval. Callers
+        // that have asked for no wakeups keep polling, and find later data, too.
         self.mode = if !links.look() || asked { Mode::Spared } else { Mode::after(links) };
     }
 }

@@ -3,9 +3,10 @@
 //! Long transfers are copied in slices: some by the post, the rest in *rounds*, in which each connection with work gets
 //! one turn and a share of a bounded total.
 //!
-//! If only one connection copies, and no record arrives for others, its share is what the previous round's rate copies
-//! in half a millisecond, up to 4 MiB. A partly used share of this size starts no transfer that needs a split, because
-//! one call of 4 MiB is faster than several. Pieces in the rings count as copies. The last slice has at least 8 bytes.
+//! If only one connection copies, and polls find no record of any connection, its share is what the previous round's
+//! rate copies in half a millisecond, up to 4 MiB. A partly used share of this size starts no transfer that needs a
+//! split, because one call of 4 MiB is faster than several. Pieces in the rings count as copies. The last slice has at
+//! least 8 bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -72,7 +72,8 @@ impl<W: Word<Value = u64>> Claim<W> {
                     _ => Turn::Corrupt,
                 };
             }
-            // The initiator cannot claim a record that the target has passed.
+            // An earlier record is still revoked, but the target passes a revoked record only after the initiator is
+            // done.
             if taken_back {
                 return Turn::Corrupt;
             }

@@ -121,7 +121,7 @@ impl Conn {
         self.attachment.get().map(|attachment| &attachment.end)
     }
 
-    /// Counts a poll that found the ready bit. Returns whether to poll the connection now.
+    /// Counts a poll that found the ready bit. Returns whether to add the connection to the polled set.
     pub fn note_ready(&self) -> bool {
         let activity = (self.activity.load(Ordering::Relaxed) + 1).min(ACTIVE_POLLS);
         self.activity.store(activity, Ordering::Relaxed);
@@ -265,7 +265,8 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records. Returns whether more remain, and the peer's position. A batch schedules another poll.
+    /// Handles arrived records. Returns whether more remain, and the peer's position. If more remain,
+    /// [`Advance::Batch`] schedules another poll.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -372,7 +373,8 @@ impl Conn {
     }
 
     /// Closes the connection for the endpoint. Returns `true` if the peer can no longer access the program's memory.
-    /// Otherwise the progress thread sends `report` to the endpoint once this is so. Does not wait.
+    /// Otherwise the progress thread later reports the end to the endpoint, with `report` unless the connection was
+    /// already closed. Does not wait.
     pub fn leave(self: &Arc<Self>, reason: CloseReason, report: ConnectionReport) -> bool {
         let first = self.kill(false);
         match self.pending() {

@@ -12,9 +12,9 @@
 //! last, but other bytes of the word may precede it.
 //!
 //! The kernel may copy other last words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the
-//! ring completely, and is not revoked; of a longer write, only the last word does. Until the peer has consumed it,
-//! later writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a peer whose
-//! program only spins on memory.
+//! ring completely, and is not revoked; of a longer write, only the last word uses the ring. Until the peer has
+//! consumed it, later writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a
+//! peer whose program only spins on memory.
 //!
 //! # When the kernel refuses
 //! Seccomp filters or lost privileges can make the kernel refuse copies at any time; any error except a bad address is
@@ -150,7 +150,8 @@ fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize
     Ok(word)
 }
 
-/// Returns the destination of a part of a message and its zone; `None` if it spans segments.
+/// Returns the destination of a part of a message and its zone; `None` if the part spans segments, or its region is not
+/// registered or has no zone.
 pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
     let mut skip = offset;
     for segment in segments {

@@ -9,9 +9,10 @@
 //! the message.
 //!
 //! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
-//! first half and reads the second. If the sender is then still copying, the receiver waits up to [`PART_TIME`], because
-//! its program may not poll again soon. Then the state becomes `Awaited`, and the sender will notify. The receiver
-//! stores the message's last word last. A memcpy through shared memory would be slower: each cache line travels twice.
+//! first half and reads the second. If the sender is then still copying, the receiver waits up to [`PART_TIME`],
+//! because its program may not poll again soon. Then the state becomes `Awaited`, and the sender will notify. The
+//! receiver stores the message's last word last. A memcpy through shared memory would be slower: each cache line
+//! travels twice.
 
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -99,7 +100,8 @@ impl<W: Word<Value = u64>> Offer<W> {
         }
     }
 
-    /// Returns the result of offer `number`. Withdraws an open offer, or requests a notification.
+    /// Returns the result of offer `number`. First withdraws the offer if it is open, or requests a notification if the
+    /// sender is still writing.
     pub fn resolve(&self, number: u64) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
@@ -107,7 +109,8 @@ impl<W: Word<Value = u64>> Offer<W> {
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC claim: Relaxed suffices: the sender's swap sees `Awaited`, and the sender sets a ready bit.
+        // SYNC claim: Relaxed suffices, because this side reads no bytes before it loads a later state. The sender's
+        // swap sees `Awaited`, and the sender sets a ready bit.
         if self.word.change(taken, awaited, Ordering::Relaxed) {
             return Answer::Awaited;
         }

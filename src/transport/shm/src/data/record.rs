@@ -3,8 +3,8 @@
 //! # Acknowledgements
 //! A record can request that its consumer notifies a producer that does not poll ([`Acknowledge`]).
 //! * Records of signalled requests request it with [`Acknowledge::Completion`].
-//! * Records that fill the ring beyond a quarter, and an empty record before requests or the program wait, request it
-//!   with [`Acknowledge::Needed`], which wakes any sleeping process.
+//! * Records that fill the ring beyond a quarter request it with [`Acknowledge::Needed`], which wakes any sleeping
+//!   process. So does an empty record, put before queued requests or the program wait for the peer.
 
 pub use dat_software::wire::{
     ATOMIC, NUMBER, TARGET, WORD, atomic, read_atomic, read_number, read_target, target, target_words,
@@ -50,10 +50,10 @@ const NEEDED: u8 = 4;
 
 /// Maximum size of a message in one record, and of a piece, in bytes.
 pub const EAGER_MAX: u64 = 8 * 1024;
-/// Maximum payload of a read response, in bytes.
+/// Maximum payload of a record in the response ring, in bytes.
 pub const ANSWER_MAX: u64 = 4080;
 
-/// Returns the size of the next piece. The last piece of a transfer has at least a [`WORD`].
+/// Returns the size of the next piece. If a transfer has several pieces, the last one has at least a [`WORD`].
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {

@@ -26,7 +26,7 @@ pub struct Wanted {
     pub id: RequestId,
     pub segments: Checked,
     pub len: u64,
-    /// Number of bytes that are sent or were not requested.
+    /// Number of leading bytes that the peer has, or that have been sent.
     pub offset: u64,
 }
 
@@ -111,7 +111,8 @@ impl Responses {
                 Err(error) => failed = Some(error),
             }
         }
-        // A polling peer checks for responses only while it has reads in flight.
+        // A polling peer checks for responses only while it has reads in flight, so message bytes always need a ready
+        // bit.
         if message {
             end.tell_always();
         } else if pending_records {

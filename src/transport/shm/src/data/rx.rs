@@ -35,14 +35,15 @@ mod extended;
 mod message;
 mod response;
 
-/// Number of slots released together while more records follow, because the peer may be polling that cache line. Records
-/// of [`SHARED_MIN`] bytes are released at once, because the next one takes long.
+/// Number of slots released together while more records follow, because the peer may be polling the position's cache
+/// line. A record of a transfer of at least [`SHARED_MIN`] bytes is released immediately, because the next record can
+/// take long.
 const RELEASE: u64 = 16;
 
 /// Maximum number of records per turn.
 const BATCH: usize = 64;
 
-/// The sender's part is a multiple of this many bytes.
+/// The part that this side offers to the sender is a multiple of this many bytes.
 const PAGE: u64 = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ pub enum Stop {
     Nothing,
     More,
     Other,
-    /// The connection fails, because the receive ([`Rx::failed`]) is too short or has no memory.
+    /// The connection fails, because the receive ([`Rx::failed`]) is too short or its memory is not registered.
     Failed,
 }
 
@@ -90,7 +91,7 @@ enum Pause {
 
 #[derive(Default)]
 pub struct Rx {
-    /// `None` while closed, and after a failure: then, of the peer's responses, only those to reads count.
+    /// `None` while closed, and after a failure. After a failure, only the peer's responses to reads are handled.
     requests: Option<Consumer>,
     responses: Option<Consumer>,
     arriving: Arriving,
@@ -124,7 +125,7 @@ struct Fetching {
     asked: bool,
     /// End of the offered bytes, which start at `offset`.
     offered: Option<u64>,
-    /// The slice that was read ahead, with the message's last word if it ends there.
+    /// The slice that was read ahead, with the message's last word if the slice ends there.
     ahead: Option<(Slice, LastWord)>,
 }
 
@@ -415,7 +416,7 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
         }
         kind::IMMEDIATE if !receiver.notice_arrived() => Ok(()),
         kind::NOTHING => Ok(()),
-        // If both sides have freed each other, the peer's notice ends the connection.
+        // A notice that must end the connection, because both sides have freed each other, or an invalid record.
         _ => Err(violation()),
     }
 }
@@ -424,7 +425,7 @@ fn is_solicited(view: &RecordView) -> bool {
     view.flags & record::SOLICITED != 0
 }
 
-/// Returns the first bytes of a record's payload, which must have as many.
+/// Returns `N` bytes of a record's payload, from byte `at`. A shorter payload violates the protocol.
 fn read<const N: usize>(ring: &Consumer, view: &RecordView, at: usize) -> Result<[u8; N], Halt> {
     let mut bytes = [0; N];
     let len = ring.copy_out(view, at, Target::of(&mut bytes));

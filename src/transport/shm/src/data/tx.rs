@@ -6,7 +6,8 @@
 //!
 //! # Marks
 //! A request's mark ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that are
-//! more than a record. Only those have an entry ([`TxInFlight`]), with a mark between the marks of adjacent records.
+//! more than a record or were queued. Only such requests have an entry ([`TxInFlight`]), with a mark between the marks
+//! of adjacent records.
 //!
 //! # Resuming a queued request
 //! Only the oldest queued request continues, in [`Tx::pump`], at a poll of the connection, which each [`WaitReason`]
@@ -16,7 +17,7 @@
 //! |---|---|
 //! | turn to copy | [`Budget`] has set the ready bit of this end; or the end is polled ([`Busy::Waiting`]) |
 //! | response | the peer sets the ready bit; or the end is polled ([`Busy::Reading`]) |
-//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the peer sets the ready bit after the ring's last record, as that requests; or the end is polled ([`Busy::Waiting`]). If the peer was faster, the queue continues immediately: see [`TxRing::ask`] |
+//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the ring's last record requests a notification, so the peer sets the ready bit after it; or the end is polled ([`Busy::Waiting`]). If the peer was faster, the queue continues immediately: see [`TxRing::ask`] |
 //! | end of the connection | not needed |
 //!
 //! If a poll finds the transmit lock held, the holder polls again after unlocking (SYNC again). An end that leaves the
@@ -98,7 +99,7 @@ struct Part {
     half: bool,
     /// Path of the remaining bytes; `None` before the first attempt.
     route: Option<Route>,
-    /// Number of bytes before those in [`Route::Pieces`].
+    /// Number of bytes that were copied before the rest took [`Route::Pieces`].
     start: u64,
 }
 
@@ -144,8 +145,9 @@ impl TxReport {
 pub struct Tx {
     tx_ring: TxRing,
     in_flight: VecDeque<TxInFlight>,
-    /// Total numbers of requests with an entry in `in_flight`, queued ones included, and of removed entries.
+    /// Total number of requests that are more than a record or were queued.
     entries: u64,
+    /// Number of these requests that have completed.
     passed: u64,
     queued: VecDeque<Queued>,
     /// Kept segments of requests in flight, then segments of queued requests.
@@ -228,7 +230,7 @@ impl Tx {
         Some(Handed::under_way(SeqNo(position + self.entries)))
     }
 
-    /// Returns whether a request can start now. With a `fence`, it waits for reads.
+    /// Returns whether a request can start now. A request with a `fence` cannot start while reads are outstanding.
     #[inline]
     fn is_free(&self, fence: bool) -> bool {
         // `plain` is the common case and implies the rest.
@@ -343,7 +345,8 @@ impl Tx {
         let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 
-    /// Requests a notification when the peer has consumed the ring. Returns `false` if it already has.
+    /// Requests a notification when the peer has consumed the ring. Returns `false` if the peer already has, or has
+    /// violated the protocol.
     fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
         let tail = self.tx_ring.tail();
         match self.tx_ring.ask(end.taken(), acknowledge) {

@@ -7,8 +7,8 @@
 //! then notifies. So if the producer has not seen the position, the notification follows all that the producer stored
 //! under its lock (SYNC await).
 //!
-//! Only writes and atomic operations wake a peer that makes no call: see [`guard`](crate::guard). A message waits up to
-//! 8 ms for the peer's progress thread.
+//! Only writes and atomic operations wake a peer that makes no call: see [`guard`](crate::guard). A message to such a
+//! peer waits up to 8 ms, until the peer's progress thread polls.
 
 use dat_core::event::Status;
 use dat_software::user::Source;

@@ -88,7 +88,7 @@ impl CopyTargetThread {
     pub fn change(&self, since: Moment) -> Change {
         let mut threads = self.threads.lock();
         let published = self.published.load(Ordering::SeqCst);
-        // An id published after `since` is as good as a new one.
+        // A peer that uses an id published after `since` sees the revocation, so no further replacement is needed.
         if published > since.0 || threads.changes > published {
             return Change(threads.changes);
         }
@@ -168,7 +168,7 @@ impl Sleeper {
         let TargetState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
         let own = std::process::id() as i32;
-        // A debugger can keep an exited thread, which `getpriority` still finds.
+        // A debugger can keep an exited thread as a zombie, which `getpriority` still finds.
         getpriority_process(Some(pid)) == Err(Errno::SRCH)
             || (task::is_visible(own) && task::is_own_proc().unwrap_or(false) && task::doing(own, tid) == Doing::Gone)
     }

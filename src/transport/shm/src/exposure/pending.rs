@@ -18,7 +18,7 @@
 //! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
 //! A violation, such as an impossible thread id, ends the link with one line in the log, and no later call waits for
-//! the peer. So after the call, no peer that follows the protocol writes the memory.
+//! the peer. So after the call, only a peer that violates the protocol can still write the memory.
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
@@ -54,7 +54,7 @@ struct Transfer {
     side: u8,
     slot: usize,
     word: Occupant,
-    /// CPU ticks of the thread when it was first seen running, and time of the first check.
+    /// CPU ticks of the thread when it was first seen running, `u64::MAX` before that, and time of the first check.
     seen: Option<(u64, Instant)>,
 }
 

@@ -132,7 +132,7 @@ fn try_local(table: &Table, at: usize) -> Option<EnteredLocal<'_>> {
     let before = slot.load(Ordering::Relaxed);
     let word = before.wrapping_add(1 << 32) | 1;
     // SYNC moving: the slot is entered before the flag is checked; both are SeqCst. A region's row needs no order with
-    // the slot, because a free also waits for the section of the copy.
+    // the slot, because a free also waits for the epoch guard of the copying thread.
     if before as u32 != 0 || slot.compare_exchange(before, word, Ordering::SeqCst, Ordering::Relaxed).is_err() {
         return None;
     }
@@ -143,7 +143,7 @@ fn try_local(table: &Table, at: usize) -> Option<EnteredLocal<'_>> {
     Some(EnteredLocal { slot, word })
 }
 
-/// Returns the slot of the thread's stack address, so that a thread usually finds its previous slot free.
+/// Returns a slot that depends only on the thread's stack, so that a thread usually finds its previous slot free.
 #[inline(always)]
 fn first_slot() -> usize {
     let stack = 0_u8;

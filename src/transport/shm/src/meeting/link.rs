@@ -27,8 +27,8 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum messages that wait for a peer to read. Even a stopped peer stays below it if it follows the protocol: a
-/// place is reused only after the peer's response, so each has at most 3 messages.
+/// Maximum messages that wait for a peer to read. Even for a stopped peer, fewer wait if the peer follows the protocol:
+/// a place is reused only after the peer's response, so each place has at most 3 messages.
 const OUTBOX: usize = 4 * MAX_CONNS as usize;
 
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
@@ -178,8 +178,8 @@ impl Link {
         self.note_release(id, false);
     }
 
-    /// Notes a request of the peer. Returns `false` if it violates the protocol: the peer must use places of its own
-    /// parity, each for one connection, with increasing attempt numbers.
+    /// Notes a request of the peer. Returns `false` if the request violates the protocol: the peer must use places of
+    /// its own parity, each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);
@@ -197,7 +197,7 @@ impl Link {
         free
     }
 
-    /// Removes an unanswered request. Returns `false` if the peer has cancelled it.
+    /// Removes an unanswered request. Returns `false` if the peer has cancelled the request, or there is none.
     pub fn answered(&self, id: ConnId) -> bool {
         self.unanswered.lock().remove(&id) == Some(false)
     }

@@ -155,7 +155,8 @@ impl ProcessContext {
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();
-        // Fails here if memory is lacking: an insertion into `points` allocates less.
+        // Fails here if memory is lacking, because the later insertion into `points`, which allocates less, cannot
+        // fail.
         memory::probe(2048)?;
         let claim = match qualifier {
             Some(qualifier) => reachable.directory.claim(qualifier, &reachable),
@@ -168,7 +169,7 @@ impl ProcessContext {
             Error::of_listen(&error, qualifier)
         })?;
         let qualifier = claim.qualifier;
-        // The file of this process's earlier claim may have been removed manually.
+        // This process may have the qualifier, if the file of its earlier claim was removed manually.
         if points.contains_key(&qualifier) {
             return Err(Error::QualifierInUse);
         }

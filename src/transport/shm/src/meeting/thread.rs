@@ -5,8 +5,8 @@
 //!   ID, listens at the name in the hello. A hello never replaces a link.
 //! * A peer that does not read its socket loses its link. Violations are logged once per process.
 //! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
-//! * The kernel limits a user's descriptors in flight. A timer retries a hello or welcome that exceeds the limit, and
-//!   then sends all later ones.
+//! * The kernel limits a user's descriptors in flight. A timer retries a hello or welcome that exceeds the limit; later
+//!   ones wait until it is sent.
 //!
 //! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
 //! the program.
@@ -305,7 +305,8 @@ impl Thread {
         let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
-        // Most hellos have arrived already, and some processes only test whether this process listens.
+        // Reads first: most hellos have arrived already, and some processes only test whether this process listens.
+        // Such peers are never pending.
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
             while self.pending_peers.is_full() && self.dismiss() {}
@@ -362,8 +363,8 @@ impl Thread {
         }
     }
 
-    /// Handles the peer's messages, and then checks for data. Any message of a link that is up wakes: the peer's wakeup
-    /// message may have found the socket full. One of these messages may have brought the link up.
+    /// Handles the peer's messages, and then checks for data if the link is up, also if one of these messages has
+    /// brought it up. Any message counts as a wakeup, because the peer's wakeup message may have found the socket full.
     fn read(&mut self, token: u64) {
         let was_up = self.is_up(token);
         self.read_messages(token);

@@ -126,11 +126,12 @@ macro_rules! messages {
 }
 
 messages! {
-    /// First message of the process that connected, with the pair's shared memory, its published memory, and its alarm.
+    /// First message of the process that connected, with the descriptors of the pair's shared memory and of the
+    /// sender's published memory, region table and alarm.
     Hello = 1 { version: u32, name: String, probe: Probe };
-    /// Answer to [`Message::Hello`], with published memory and alarm.
+    /// Answer to [`Message::Hello`], with the descriptors of the sender's published memory, region table and alarm.
     Welcome = 2 { probe: Probe, reads: bool };
-    /// Answer to [`Message::Hello`]: the receiver must use the link of the sender's connect.
+    /// Answer to [`Message::Hello`]: the receiver must use the link that the sender establishes.
     UseMine = 3;
     /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
     /// [`Message::Ask`] if that is impossible now. The receiver must reconnect.

@@ -16,7 +16,8 @@ pub fn register() -> bool {
 #[cold]
 pub fn everywhere() {
     if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
-        // The program has since forbidden the call. Store buffers drain within a microsecond, so this is enough.
+        // The program has since forbidden the call. Store buffers drain within a microsecond, so a sleep suffices
+        // instead.
         let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
     }
 }

@@ -9,10 +9,10 @@
 //!
 //! # Why a qualifier has one owner
 //! A claim is prepared as `t-...` and renamed. A rename succeeds only if the target is missing or empty, so it never
-//! replaces a claim with an owner. Only the owner empties a claim, or a process that has found the owner dead, which is
-//! final. That process opens the claim, reads the owner's name and removes the link in the opened directory, so it
-//! cannot empty a successor's claim. There are no locks, so a stopped process blocks no other. A process counts as
-//! alive while its socket listens, which its claims keep open.
+//! replaces a claim with an owner. Only two processes empty a claim: the owner, or a process that has found the owner
+//! dead, which is final. That process opens the claim, reads the owner's name and removes the link in the opened
+//! directory, so it cannot empty a successor's claim. There are no locks, so a stopped process blocks no other. A
+//! process counts as alive while its socket listens. Each claim keeps its owner's socket open.
 //!
 //! The directory has mode 0700, restored with chmod under any umask. It is /tmp/dat-shm-UID, or the path in the
 //! instance data in dat.conf. The last dat_ia_close removes the socket file.
@@ -113,7 +113,7 @@ impl Directory {
         let path = dat_census::directory(instance, me);
         let refuse = |kind, why: &dyn Display| io::Error::new(kind, format!("{}: {why}", path.display()));
         let system = |error: Errno| match error {
-            // The log topic depends on the code.
+            // The error keeps its code, on which the log topic depends.
             Errno::MFILE | Errno::NFILE => error.into(),
             _ => refuse(error.kind(), &format_args!("{error}{}", remedy(error.kind()))),
         };
@@ -252,8 +252,8 @@ impl Directory {
         !matches!(self.connect(&name), Err(Errno::CONNREFUSED))
     }
 
-    /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or of a younger process:
-    /// in containers, IDs repeat.
+    /// Removes the entries of dead processes. Probes a socket only if no process has the ID in its name, or only one
+    /// that is younger than the socket: in containers, IDs repeat.
     fn sweep(&self) -> io::Result<()> {
         let mut claims: Vec<String> = Vec::new();
         for entry in fs::read_dir(&self.path)?.take(SWEEP) {
@@ -279,7 +279,7 @@ impl Directory {
                 self.unlink(text)?;
             }
         }
-        // Claims come last, because the sockets of most dead owners are then removed.
+        // Claims come last: the sockets of most dead owners are then removed, which shows that the owner is dead.
         let is_gone =
             |name: &SocketName| matches!(statat(&self.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT));
         for claim in claims {
@@ -307,8 +307,8 @@ impl Directory {
         let found = match openat(&self.fd, claim, flags, Mode::empty()) {
             Ok(found) => found,
             Err(Errno::NOENT) => return Ok(()),
-            // A claim is a directory, which `unlink` does not remove. So if another process has replaced the name by its
-            // claim, this call fails and the claim stays.
+            // A claim is a directory, which `unlink` does not remove. So if another process has replaced the name by
+            // its claim, this call fails and the claim stays.
             Err(Errno::NOTDIR | Errno::LOOP) => return self.unlink(claim),
             Err(error) => return Err(error.into()),
         };
@@ -373,7 +373,7 @@ impl Drop for Reachable {
     fn drop(&mut self) {
         // In a child of a fork the file still belongs to the parent.
         if self.owner == process::id() {
-            // A child that is forked before the close keeps the socket.
+            // A child that was forked earlier still has the socket open, so a close alone would not end the listening.
             self.listener.end();
             let _ = self.directory.unlink(&self.name.0);
         }

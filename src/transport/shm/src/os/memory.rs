@@ -163,7 +163,7 @@ impl SharedMemory {
         file.extend(size)?;
         let memory = file.map(0, size, Access::ReadWrite)?;
         let seals = peers.seals();
-        // The seal forbids only later mappings, so this process has mapped first.
+        // The seal forbids only later writable mappings, so this process has mapped first.
         if peers == Access::ReadOnly && fcntl_add_seals(&file.0, seals | SealFlags::FUTURE_WRITE).is_ok() {
             return Ok((file, memory));
         }

@@ -27,15 +27,16 @@ pub struct End {
     /// there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
-    /// Position in the own request ring at which a notification is wanted, and the peer's known position. `known` is
-    /// [`FINISHED`], less than any wanted position, after requests have completed without a notification.
+    /// Position in the own request ring at which a notification is wanted.
     wanted: AtomicI64,
+    /// The peer's known position. It is [`FINISHED`], less than any wanted position, after requests have completed
+    /// without a notification.
     known: AtomicI64,
     replies: Replies,
     /// A copy of the shared flag [`POLLED`] of this side, which the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
-    /// The record for which the peer's program may be waiting.
+    /// The records for which the peer's program may be waiting without a call.
     pub pending_records: Arc<PendingRecords>,
 }
 
@@ -101,8 +102,8 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Shuts the cursor of requests while the oldest one waits for a receive or for requested bytes, whose arrival
-    /// resumes the consumer, or is refused. Only the consuming thread calls it.
+    /// If `stuck`, hides the requests from polls: the oldest one waits for a receive or for requested bytes, whose
+    /// arrival resumes the consumer, or is refused. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
@@ -141,7 +142,7 @@ impl End {
         }
     }
 
-    /// Returns whether this end has work without new data.
+    /// Returns whether this end has work other than new requests or a new position of the peer.
     #[inline]
     pub fn is_busy(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
@@ -174,7 +175,8 @@ impl End {
             || self.state.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns whether the peer has moved on while a notification is wanted. If `may_wait`, first waits for a reply.
+    /// Returns whether the peer's position has changed while a notification is wanted, or requests have completed. If
+    /// `may_wait`, does not load the position while polls wait for a reply.
     #[inline]
     pub fn has_moved(&self, may_wait: bool) -> bool {
         let known = self.known.load(Ordering::Relaxed);
@@ -265,7 +267,8 @@ impl End {
         }
     }
 
-    /// Orders a store before the check for polling. If possible, the side that ends the polling does it for both.
+    /// Orders a store before the check for polling. If possible, the side that ends the polling executes the fence for
+    /// both.
     #[inline]
     fn fence_for_polling(&self) {
         if self.peer_segment.fenced.get() {
@@ -355,7 +358,7 @@ impl End {
         let table = self.peer_segment.transfers(self.side);
         let entered = self.peer_segment.own[usize::from(self.side & 1)].enter(table, transfers::own_tid());
         // SYNC target: the thread id is loaded before flag and row are checked. If the peer replaces the thread, only a
-        // copy through the old thread can miss the revocation.
+        // copy through the old thread can miss the revocation, and that copy fails once the old thread has exited.
         let copy_target = self.peer_segment.copy_target();
         fence(Ordering::Acquire);
         // SYNC moving: the slot is entered before this check.

@@ -1,9 +1,10 @@
 //! Polls of a connection whose peer usually replies.
 //!
 //! The peer stores its position when it has consumed a request, and then sends its reply. If this side has just loaded
-//! the position, the peer's store takes as long as a message, and the reply follows it. But a reply also contains the
-//! position. So if a request follows a record of the peer, polls first wait for a reply: for twice as many polls as
-//! there were since the last such request. If this was not enough, the polls after the next requests do not wait.
+//! the position, the peer must first get that cache line back, which takes as long as a message and delays the reply.
+//! But a reply also contains the position. So if a request follows a record of the peer, polls first wait for a reply,
+//! without loading the position: for twice as many polls as there were since the last such request. If this was not
+//! enough, the polls after the next requests do not wait.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 

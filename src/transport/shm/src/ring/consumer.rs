@@ -102,8 +102,8 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Returns the next record if it is small and of `kind`, and `aux` is its payload's size; otherwise whether there
-    /// is another record.
+    /// Returns the next record if it is small and of `kind`, and `aux` is its payload's size. Returns [`Next::Other`]
+    /// for any other record, and [`Next::Nothing`] without a record.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
         // SYNC ring-record: the rest of the record is visible.
@@ -119,7 +119,7 @@ impl<A: Area> Consumer<A> {
         if fits { Next::Small(small) } else { Next::Other }
     }
 
-    /// Returns whether a record of `len` bytes has two contiguous slots.
+    /// Returns whether a small record of `len` bytes has two contiguous slots at this position.
     fn has_two(&self, len: usize) -> bool {
         len <= SMALL && !self.area.is_start(self.spot.0 + SLOT as u64)
     }

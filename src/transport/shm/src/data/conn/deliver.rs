@@ -13,9 +13,9 @@ impl Conn {
     /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies.
     ///
     /// # Errors
-    /// The reason why the message is not delivered. Sets `failed` to a receive that is too short or has no memory. If
-    /// there is no receive, only [`QpBase::take`](dat_software::qp::QpBase::take) makes a later post resume the
-    /// connection.
+    /// The reason why the message is not delivered. Sets `failed` to a receive that is too short or whose memory is not
+    /// registered. If there is no receive, only [`QpBase::take`](dat_software::qp::QpBase::take) makes a later post
+    /// resume the connection.
     #[inline(always)]
     pub fn deliver<'s>(
         &self,

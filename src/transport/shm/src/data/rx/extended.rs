@@ -104,7 +104,7 @@ impl Wire for Turn<'_> {
         &self.end.own
     }
 
-    /// Waits in turns while transfers may use the window.
+    /// Closes the window, then returns [`Halt::Again`] in each turn while transfers may still use it.
     #[cold]
     fn revoke(&self, key: u32, revocation: &mut Revocation) -> Executed {
         let end = self.end;

@@ -35,7 +35,7 @@ impl Tx {
         launch
     }
 
-    /// Puts the window's key, then the message, into the ring. The message is never a single record.
+    /// Puts the window's key, then the message, into the ring. Even a short message is a [`kind::MESSAGE_PIECE`] here.
     pub(super) fn send_invalidate(
         &mut self,
         end: &End,

@@ -15,7 +15,8 @@ use crate::sleep::Notice;
 use crate::tx_ring::Put;
 
 impl Tx {
-    /// Puts a datagram into the ring, if no request waits and there is room. It has no mark, as it needs no completion.
+    /// Puts a datagram into the ring. Returns `false` if a request waits or there is no room. A datagram has no mark,
+    /// as it needs no completion.
     pub fn try_send(&mut self, end: &End, datagram: &Datagram<'_>) -> bool {
         let Datagram { id, segments, len, solicited } = *datagram;
         let operation = Operation::Send { solicited };
@@ -80,7 +81,7 @@ impl Tx {
             is_behind: is_remote && self.is_behind_write(),
         };
         let route = route(transfer, len, &peer);
-        // A record that only follows an earlier write is not needed after that.
+        // If the record is needed only to follow an earlier write, a later attempt chooses again.
         if route != Route::Record || peer.polls {
             self.part.route = Some(route);
         }
@@ -106,7 +107,8 @@ impl Tx {
         StartOutcome::Started(Done::Announced(position))
     }
 
-    /// Copies a request up to byte `to` in slices; if `last`, the transfer ends there. Returns `None` if it is refused.
+    /// Copies a request up to byte `to` in slices; if `last`, the transfer ends there. Returns `None` if the kernel
+    /// refuses.
     #[inline]
     pub(super) fn slices(
         &mut self,

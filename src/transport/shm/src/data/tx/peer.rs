@@ -1,7 +1,7 @@
 //! Requests of the peer (reads, atomic operations, bytes of messages) and their responses, in the transmit direction.
 //!
 //! A refused request ends the connection after the responses to all earlier ones. So the requester knows that its
-//! oldest outstanding one has failed.
+//! oldest outstanding request has failed.
 
 use dat_core::Change;
 use dat_core::event::Status;
@@ -21,7 +21,7 @@ impl Tx {
         end.set_busy(Busy::Reading, true);
     }
 
-    /// Accepts a read and sends what it can. Returns `false` without room for a response.
+    /// Accepts a read and sends what it can. Returns `false` if the direction is closed or has no room for a response.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
         let room = !self.closed && self.responses.has_room();
@@ -52,7 +52,7 @@ impl Tx {
     }
 
     /// Refuses the peer's last request after the responses to earlier ones, or if `closing`, at the close. Returns
-    /// `false` if there are none.
+    /// `false` if there is nothing to wait for, so that the caller must fail the connection now.
     pub fn refuse(&mut self, fatal: Fatal, closing: bool) -> bool {
         let waits = !self.closed && (closing || !self.responses.is_empty());
         if waits {
@@ -61,7 +61,8 @@ impl Tx {
         waits
     }
 
-    /// Queues the bytes from `offset` of the message at `position`. Returns `false` if no such message is in flight.
+    /// Queues the bytes from `offset` of the message at `position`. Returns `false` if the request violates the
+    /// protocol: no such message is in flight, one is already queued, or it has no bytes from `offset`.
     pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
         if self.closed {
             return true;
@@ -71,7 +72,8 @@ impl Tx {
         self.responses.add_message(Wanted { id, segments, len, offset })
     }
 
-    /// Fails a requested message, after reads that have not ended.
+    /// Fails a message whose bytes the peer has requested. The failure is reported after all earlier requests have
+    /// completed.
     pub(super) fn message_failed(&mut self, end: &End, id: RequestId, status: Status) {
         self.responses.on_done(id);
         if let Some((_, place)) = self.kept_of(id) {

@@ -6,8 +6,8 @@
 //! copies; posts, polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be
 //! revoked, so later records wait for the peer. A record whose copy fails is left to the peer.
 //!
-//! A revoked record stays in the ring until the peer passes it. Until then, writes and reads use the kernel, unless they
-//! must follow a record. So a peer that polls rarely costs one revocation per poll. A revoked record is complete
+//! A revoked record stays in the ring until the peer passes it. Until then, writes and reads use the kernel, unless
+//! they must follow a record. So a peer that polls rarely costs one revocation per poll. A revoked record is complete
 //! when the peer has consumed all earlier records that are neither revocable nor
 //! [`NOTHING`](crate::record::kind::NOTHING).
 
@@ -35,7 +35,7 @@ enum What {
     LongWrite(RequestId),
 }
 
-/// A record that the peer may not have consumed.
+/// A revocable record that the peer may not have consumed.
 #[derive(Clone, Copy)]
 pub(super) struct Revocable {
     end: u64,
@@ -56,7 +56,7 @@ pub(super) struct RevocableRecords {
     tail: u64,
     /// [`Revocable::after`] of the last revocable record.
     after: u64,
-    /// As [`Revocable::behind`], for all records.
+    /// End of the last record that changes the peer's memory and cannot be revoked.
     pub(super) behind: u64,
     /// Position up to which all changes of the peer's memory are done.
     pub(super) done: u64,
@@ -82,7 +82,7 @@ impl RevocableRecords {
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
-    /// Removes the consumed records. Returns their number, or more if some are long.
+    /// Removes the consumed records. Returns their number, where a long write counts as [`POSTPONE_AFTER`].
     fn pass(&mut self, consumed: u64) -> u32 {
         let mut count = 0;
         while let Some(record) = self.records.front().filter(|record| record.end <= consumed) {
@@ -131,7 +131,8 @@ impl Tx {
         !self.revocable.is_full()
     }
 
-    /// Returns whether the peer should execute a short write or read: it is awake, and has passed all revoked records.
+    /// Returns whether the peer should execute a short write or read: the peer is awake and has passed all revoked
+    /// records, and one more record has room.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         !end.peer_sleeps() && self.has_room_for_revocable(end) && self.tx_ring.has_consumed(self.revocable.done)

@@ -36,10 +36,11 @@ impl Links {
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
 
-    /// Returns the direct copies of this process. `wanted` is `false` if it forbids them.
+    /// Returns the number of peers, the number to which this process copies directly, and an obstacle to direct copies.
+    /// `wanted` is `false` if this process forbids direct copies.
     pub fn copies(&self, wanted: bool) -> Copies {
         let is_peer = |segment: &&Arc<PeerSegment>| !segment.is_local() && !segment.is_dead();
-        // Cloned, because the obstacles are read from /proc, for which no call waits.
+        // Cloned, because the obstacles are read from /proc, and no call should wait for these reads at the lock.
         let peers: Vec<_> = self.all.read().iter().map(|link| &link.peer_segment).filter(is_peer).cloned().collect();
         let obstacle = match peers.len() {
             0 => copies::obstacle(wanted),
@@ -62,8 +63,8 @@ impl Links {
             }
             return;
         }
-        // Another thread polls. It may have stored a message that the caller has seen, but not the completion, so this
-        // call waits for the end of a round.
+        // Another thread polls. It may have stored a message's bytes, which the program can see, but not yet the
+        // completion. So this call waits for the end of a round.
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
@@ -143,7 +144,7 @@ impl Links {
         }
     }
 
-    /// Returns whether connections may be polled: only while no thread sleeps.
+    /// Returns whether connections may enter the polled set: only while no thread sleeps.
     #[cold]
     fn may_heat(&self) -> bool {
         if !self.control.is_awake() {

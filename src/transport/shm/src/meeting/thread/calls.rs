@@ -49,7 +49,7 @@ impl PendingConnect {
     }
 }
 
-/// Connects that wait for a link from this process, as long as the program wants one of them.
+/// Connects that wait for the link to one process. Attempts continue as long as the program wants one of the connects.
 pub(super) struct Call {
     pub(super) waiting: Vec<PendingConnect>,
     pub(super) pause: Duration,

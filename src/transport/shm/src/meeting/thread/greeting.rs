@@ -79,7 +79,8 @@ impl Thread {
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
         match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
-            // The listener's id is unknown now, so the id in the name decides. No other process is reachable there.
+            // The connect failed, so the listener's id is unknown, and the id in the name decides. No other process is
+            // reachable there.
             Err(_) => name.pid() == Some(pid),
         }
     }
