@@ -28,7 +28,7 @@ use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
-use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, LEAD};
+use crate::transport::datagrams::{DatagramSink, Datagrams, LEAD};
 use crate::transport::{
     Delivery, EndpointSink, Handed, Operation, Placement, Recv, RemoteSegment, Request, Segment, SeqNo, SharedReceives,
     ShortSend, Transport,
@@ -239,9 +239,9 @@ impl<T: Transport> Endpoint<T> {
         drop(section);
         let mut handed = Handed { mark: SeqNo(id), done: true };
         if !is_sent {
-            let Ok(sent) = qp.send_to(&to.way, &Datagram { id, segments: &[segment], len, solicited }) else {
-                return false;
-            };
+            let operation = Operation::Send { solicited };
+            let request = Request { id, operation, segments: &[segment], len, fence: false, signalled: false };
+            let Ok(sent) = qp.send_to(&to.way, &request) else { return false };
             handed = sent;
         }
         let (ep, transfer) = (self.header.handle(), Transfer::SendDatagram);

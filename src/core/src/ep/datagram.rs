@@ -28,10 +28,10 @@ use crate::error::{Arg, Error, Result, Role};
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Peer, PeerEvent, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::transport::datagrams::{Datagram, Datagrams, LEAD, PeerOf};
+use crate::transport::datagrams::{Datagrams, LEAD, PeerOf};
 use crate::transport::{
-    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Poll, RecvDone, Segment, SeqNo, Taken,
-    Transport,
+    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Operation, Poll, RecvDone, Request,
+    Segment, SeqNo, Taken, Transport,
 };
 
 impl<T: Transport> Endpoint<T> {
@@ -157,8 +157,9 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(Error::NOT_READY) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
-        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        let handed = qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?;
+        let operation = Operation::Send { solicited: completion.contains(CompletionFlags::SOLICITED_WAIT) };
+        let request = Request { id, operation, segments: &checked, len, fence: false, signalled: false };
+        let handed = qp.send_to(&to.way, &request)?;
         let work = Work::Transfer(Transfer::SendDatagram, len);
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
         self.note_posted(&mut requests, handed, cookie, work);

@@ -12,7 +12,7 @@ use super::patience;
 use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
-use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
+use crate::transport::datagrams::{DatagramSink, Datagrams, Exchange};
 use crate::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Fabric, Flow,
     Handed, ListenerSink, Path, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope,
@@ -220,7 +220,7 @@ impl Datagrams<Fake> for Infallible {
         match **self {}
     }
 
-    fn send_to(self: &Arc<Self>, to: &Infallible, _: &Datagram<'_>) -> Result<Handed> {
+    fn send_to(self: &Arc<Self>, to: &Infallible, _: &Request<'_>) -> Result<Handed> {
         match *to {}
     }
 

@@ -17,26 +17,13 @@ use std::sync::Arc;
 
 pub use crate::ep::{DatagramSink, Exchange};
 use crate::error::Result;
-use crate::transport::{Connect, Handed, QpInit, Recv, RequestId, Segment, ShortSend, Transport};
+use crate::transport::{Connect, Handed, QpInit, Recv, Request, ShortSend, Transport};
 
 /// Bytes before a datagram in a receive, where some networks store a header.
 pub const LEAD: u64 = 40;
 
 /// Maximum bytes of a datagram over a connection.
 pub const MAX_DATAGRAM: usize = 4096;
-
-/// A datagram to send.
-#[derive(Clone, Copy, Debug)]
-pub struct Datagram<'a> {
-    /// Number of the request.
-    pub id: RequestId,
-    /// Local memory, in order.
-    pub segments: &'a [Segment],
-    /// Length of `segments`, at most the adapter's MTU.
-    pub len: u64,
-    /// `true` if the peer's receive ends a solicited wait.
-    pub solicited: bool,
-}
 
 /// A queue pair for datagrams, at [`Transport::DatagramQp`].
 pub trait Datagrams<T: Transport>: Send + Sync + Sized {
@@ -71,9 +58,9 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
         false
     }
 
-    /// Sends a datagram to a peer of any endpoint in the zone. Returns a position like [`Transport::post`]; a lost
-    /// datagram is done.
-    fn send_to(self: &Arc<Self>, to: &Self::Peer, datagram: &Datagram<'_>) -> Result<Handed>;
+    /// Sends a datagram, an [`Operation::Send`](super::Operation::Send) of at most the adapter's MTU, to a peer of any
+    /// endpoint in the zone. Returns a position like [`Transport::post`]; a lost datagram is done.
+    fn send_to(self: &Arc<Self>, to: &Self::Peer, datagram: &Request<'_>) -> Result<Handed>;
 
     /// Closes queue pairs concurrently, and ends their exchanges without a report. Datagrams reported as sent leave
     /// first; peers delay this by at most 100 ms. The transport then uses no memory of the program. Core holds no lock,

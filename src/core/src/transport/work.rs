@@ -141,6 +141,13 @@ pub struct Request<'a> {
     pub signalled: bool,
 }
 
+impl Request<'_> {
+    /// Returns whether this is a send that ends a solicited wait of the peer.
+    pub fn is_solicited(&self) -> bool {
+        matches!(self.operation, Operation::Send { solicited: true })
+    }
+}
+
 /// A send of one segment of at most [`INLINE_MAX`](super::Transport::INLINE_MAX) bytes.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // the fields of [`Request`]

@@ -7,7 +7,6 @@ use std::time::Instant;
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
-use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Fabric, Flow,
     Handed, ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Transport, Wakeup, ZoneId,
@@ -99,7 +98,7 @@ impl SoftwareTransport for Shm {
         Ok(qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, request)))
     }
 
-    fn try_send(&self, qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
+    fn try_send(&self, qp: &Arc<Conn>, tx: &mut Tx, datagram: &Request<'_>) -> bool {
         qp.end().is_some_and(|end| tx.try_send(end, datagram))
     }
 }

@@ -13,10 +13,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Result};
-use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
+use dat_core::transport::datagrams::{DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Placement,
-    Poll, QpInit, QpSizes, Recv, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Transport,
+    Poll, QpInit, QpSizes, Recv, RemoteSegment, Request, Segment, Sending, SeqNo, ShortSend, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -218,7 +218,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
         posted.is_some()
     }
 
-    fn send_to(self: &Arc<Self>, to: &PeerHandle<T>, datagram: &Datagram<'_>) -> Result<Handed> {
+    fn send_to(self: &Arc<Self>, to: &PeerHandle<T>, datagram: &Request<'_>) -> Result<Handed> {
         let peer = &*to.0;
         let mut sending = peer.connection.sending();
         let waits = peer.waits.load(Ordering::Relaxed);
@@ -272,11 +272,11 @@ impl<T: SoftwareTransport> Peer<T> {
     ///
     /// # Errors
     /// [`Arg::Segments`] if a segment is not registered.
-    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
+    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Request<'_>) -> Result<bool> {
         let transport = self.connection.transport();
         let mut state = self.state.lock();
-        let mut found = true;
-        let pushed = state.queue.push(transport, &self.qp.zone, (datagram.len as usize, datagram.solicited), |to| {
+        let (len, mut found) = (datagram.len as usize, true);
+        let pushed = state.queue.push(transport, &self.qp.zone, (len, datagram.is_solicited()), |to| {
             found = copy::gather_into(transport.owner().regions(), datagram.segments, 0, to);
             found
         });

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use dat_core::error::Result;
 use dat_core::probes::Stall;
-use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     BindTarget, EndpointSink, Gauge, QpInit, Request, Scope, SeqNo, Taken, Transport, Verdict, Windows,
 };
@@ -47,7 +46,7 @@ pub trait SoftwareTransport:
     fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<SeqNo>;
 
     /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only then.
-    fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
+    fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Request<'_>) -> bool;
 }
 
 /// Defines the methods of [`Transport`] that software transports share.

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
-use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Fabric, FabricKind, Flow, Handed,
     ListenerSink, Path, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Transport, Wakeup,
@@ -101,7 +100,7 @@ impl SoftwareTransport for Tcp {
         Ok(SeqNo(request.id))
     }
 
-    fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
+    fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Request<'_>) -> bool {
         tx.try_send(datagram)
     }
 }

@@ -12,7 +12,6 @@ use std::sync::atomic::Ordering;
 use arrayvec::ArrayVec;
 use dat_core::error;
 use dat_core::event::Status;
-use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{Checked, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
 use dat_software::copy;
 use dat_software::records::Fatal;
@@ -200,8 +199,8 @@ impl Tx {
     }
 
     /// Sends a datagram if nothing waits and there is room. It has no number, because it gets no completion here.
-    pub fn try_send(&mut self, datagram: &Datagram<'_>) -> bool {
-        let &Datagram { segments, len, solicited, .. } = datagram;
+    pub fn try_send(&mut self, datagram: &Request<'_>) -> bool {
+        let &Request { segments, len, .. } = datagram;
         let Some(stream) = self.stream.as_ref().filter(|_| self.launched == self.requests.len()) else { return false };
         let size = HEADER as u64 + len;
         if self.handled + u64::from(self.window) < self.sent + size {
@@ -209,7 +208,7 @@ impl Tx {
             return false;
         }
         let sent = stream.sender().and_then(|mut sender| {
-            let payload = sender.add(kind::MESSAGE, solicited, len, len, len)?;
+            let payload = sender.add(kind::MESSAGE, datagram.is_solicited(), len, len, len)?;
             if !copy::gather_into(&stream.shared.regions, segments, 0, payload) {
                 sender.undo();
                 return Err(NotSent::NoMemory);

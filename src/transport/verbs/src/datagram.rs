@@ -28,9 +28,9 @@ use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
-use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange, LEAD};
+use dat_core::transport::datagrams::{DatagramSink, Datagrams, Exchange, LEAD};
 use dat_core::transport::{
-    Checked, Connect, Handed, QpInit, Recv, RecvDone, RequestId, Segment, SeqNo, SharedReceives,
+    Checked, Connect, Handed, QpInit, Recv, RecvDone, Request, RequestId, Segment, SeqNo, SharedReceives,
 };
 use host::diagnostics::COMPLETION;
 use host::lock::Mutex;
@@ -119,11 +119,12 @@ impl Sends {
         Ok(())
     }
 
-    fn push(&mut self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
-        let Datagram { id, segments, solicited, .. } = *datagram;
+    fn push(&mut self, to: &Arc<UdPeer>, datagram: &Request<'_>) -> Result<()> {
+        let Request { id, segments, .. } = *datagram;
         self.outstanding.room(1)?;
         self.segments.room(segments.len())?;
         let place = (self.removed + self.segments.len() as u64, segments.len());
+        let solicited = datagram.is_solicited();
         self.outstanding.push_back(Outstanding { id, peer: to.clone(), segments: place, solicited });
         self.segments.extend(segments);
         Ok(())
@@ -227,7 +228,7 @@ impl Datagrams<Verbs> for UdQp {
         Ok(())
     }
 
-    fn send_to(self: &Arc<Self>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
+    fn send_to(self: &Arc<Self>, to: &Arc<UdPeer>, datagram: &Request<'_>) -> Result<Handed> {
         let mut sends = self.sends.lock();
         if !sends.open {
             return Err(Error::InsufficientResources(Resource::Endpoint));

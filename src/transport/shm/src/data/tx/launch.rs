@@ -1,7 +1,6 @@
 //! Execution of requests: through the ring, by copies to and from the peer's memory, or later.
 
 use arrayvec::ArrayVec;
-use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
 use dat_software::user::Source;
 
@@ -17,11 +16,8 @@ use crate::tx_ring::Put;
 impl Tx {
     /// Puts a datagram into the ring. Returns `false` if a request waits or there is no room. A datagram has no mark,
     /// as it needs no completion.
-    pub fn try_send(&mut self, end: &End, datagram: &Datagram<'_>) -> bool {
-        let Datagram { id, segments, len, solicited } = *datagram;
-        let operation = Operation::Send { solicited };
-        let request = Request { id, operation, segments, len, fence: false, signalled: false };
-        let sent = self.is_free(false) && self.put_message(end, solicited, &request).is_some();
+    pub fn try_send(&mut self, end: &End, datagram: &Request<'_>) -> bool {
+        let sent = self.is_free(false) && self.put_message(end, datagram.is_solicited(), datagram).is_some();
         if sent {
             end.notify_peer(Notice::Record);
         }
