@@ -30,8 +30,8 @@ impl AdaptiveSpin {
         false
     }
 
-    /// Records that another thread used the CPU during a poll. Returns whether the wait must sleep now. The first time
-    /// it need not, because a thread that runs periodically may have used the CPU.
+    /// Records that another thread used the CPU during a poll. Returns whether the wait must sleep now. After only one
+    /// such poll it need not sleep, because a thread that runs periodically may have used the CPU.
     pub fn note_preempted(&self) -> bool {
         let times = (self.0.load(Ordering::Relaxed) >> COUNT_SHIFT).min(MAX_SHIFT) + 1;
         let left = if times > 1 { (1 << (times - 1)) - 1 } else { 0 };

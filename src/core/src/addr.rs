@@ -45,7 +45,7 @@ impl Address {
         Address { native, socket }
     }
 
-    /// Reads the native format. Returns `None` unless it is IPv4 or IPv6, and complete.
+    /// Reads the native format. Returns `None` if the family is neither IPv4 nor IPv6, or if bytes are missing.
     pub fn from_native(bytes: &[u8]) -> Option<Self> {
         let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
         let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
@@ -89,7 +89,7 @@ impl Address {
         self.socket.ip()
     }
 
-    /// Returns the port, or 0.
+    /// Returns the port; 0 if the address has none.
     pub fn port(&self) -> u16 {
         self.socket.port()
     }
@@ -101,7 +101,8 @@ impl Address {
     }
 
     /// Returns the address that `named` means on the adapter with the address `self`. The wildcard address means the
-    /// adapter's own address. With `all`, the adapter has all addresses of the host.
+    /// adapter's own address. With `all`, the adapter has all addresses of the host, and the wildcard address of the
+    /// other family means the loopback address of that family.
     ///
     /// # Errors
     /// [`AddressFault::Unreachable`] if the adapter does not have the address `named`.
@@ -122,7 +123,8 @@ impl Address {
         !ip.is_multicast() && !matches!(ip, IpAddr::V4(v4) if v4.is_broadcast())
     }
 
-    /// Returns whether the address belongs to this host.
+    /// Returns whether the address belongs to this host. Returns `false` also if no socket can be created for the
+    /// check.
     pub fn is_local(&self) -> bool {
         let ip = self.ip();
         // A bind succeeds only for an address of this host.

@@ -135,7 +135,7 @@ impl Agents {
         }
     }
 
-    /// The keeper's function: starts callers until one returns.
+    /// The keeper's function: starts callers until one returns, or until [`Agents::stop`] if none can be started.
     fn serve(&self) {
         let mut has_failed = false;
         loop {
@@ -194,7 +194,8 @@ impl Agents {
 unsafe extern "C-unwind" fn make_calls(agents: *mut c_void) {
     // SAFETY: `agents` is live, as the caller promises.
     let agents = unsafe { &*agents.cast::<Agents>() };
-    // An agent may have enabled asynchronous cancellation of its thread.
+    // An agent may have enabled asynchronous cancellation of its thread, which must not interrupt code that holds a
+    // lock.
     while let Some(due) = uncancelled(|| agents.next()) {
         (due.agent.call)(due.agent.data, due.agent.function, due.evd);
         uncancelled(|| agents.made());

@@ -44,7 +44,7 @@ impl<T: Transport> Ah<T> {
         self.zone == zone && Arc::ptr_eq(&self.ia, ia) && self.claims.load(Ordering::Relaxed) & Claim::Handle as u8 != 0
     }
 
-    /// Frees a claim. Returns whether it was the last one.
+    /// Frees a claim. Returns whether it was the last claim.
     ///
     /// # Errors
     /// [`Arg::Remote`] if it was freed before.

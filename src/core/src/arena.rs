@@ -1,7 +1,8 @@
 //! Handles: addresses of cells that are never freed.
 //!
 //! All cells of a library are in one [`Arena`], a range of addresses that grows at its end. So one comparison finds
-//! whether any number is the address of a cell, whichever adapter the object belongs to, and however many there are.
+//! whether any number is the address of a cell, whichever adapter the object belongs to, and however many adapters
+//! exist.
 //!
 //! The first word of a cell belongs to the API layer; it differs between adapters, but not between the cells of one
 //! page. The second word is the kind of the live object, or 0. A dead cell gets a new object of the same adapter only
@@ -111,7 +112,7 @@ pub const QUARANTINE: usize = 4096;
 const LIMIT: Duration = Duration::from_secs(1);
 /// Bytes of the reserved addresses: 16 M cells.
 const MAX_BYTES: usize = 1 << 30;
-/// The same if the address space of the process is limited.
+/// Minimum of the reserved bytes, if a limit on the process's address space forbids [`MAX_BYTES`].
 const MIN_BYTES: usize = 1 << 20;
 /// Bytes by which the cells of an adapter grow. At least the size of a page, which has cells of one adapter only.
 const STEP: usize = 64 << 10;
@@ -128,7 +129,8 @@ pub struct Cell {
     context: AtomicU64,
     /// Index in the adapter's list, whose lock protects it.
     pub(crate) listed: AtomicUsize,
-    /// The next dead cell, in the list of those with an object ([`RetiredCell::end`]) or in that of its [`Shelf`].
+    /// The next dead cell, in the list of dead cells with an object ([`RetiredCell::end`]) or in the list of its
+    /// [`Shelf`].
     next: AtomicUsize,
 }
 
@@ -225,7 +227,8 @@ impl<D> Arena<D> {
 
     #[inline(always)]
     fn has(&self, handle: Handle) -> bool {
-        // SYNC arena: pairs with the store in `grow`. The number comes with the address and the memory.
+        // SYNC arena: pairs with the store in `grow`. A thread that loads the number also sees the address of the first
+        // cell, and the memory.
         let len = self.len.load(Ordering::Acquire);
         let offset = handle.0.wrapping_sub(self.start.load(Ordering::Relaxed));
         // The rotation makes a misaligned offset larger than `len`, so that one comparison checks both.
@@ -390,7 +393,8 @@ impl Cell {
         epoch::briefly(|| self.kind().filter(|&kind| kind != Kind::Ah).map(|_| f(&self.context)))
     }
 
-    /// The pointer is valid until the caller's epoch guard ends.
+    /// Returns the object if it is alive and of type `O`. The caller must have an epoch guard, until whose end the
+    /// pointer is valid.
     #[inline(always)]
     fn object<O: Object>(&self) -> Option<*const O> {
         // SYNC born

@@ -89,7 +89,7 @@ impl<T: Transport> Cno<T> {
     /// Creates a CNO with a descriptor, which the free closes.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`], also without free descriptors.
+    /// [`Error::InsufficientResources`], also if the process has no free descriptor.
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let wakeup_fd = EventFd::new().map_err(|error| {
             log::warn!("notification object: cannot create its descriptor: {error}");
@@ -132,7 +132,7 @@ impl<T: Transport> Cno<T> {
         drop(state);
         drop(wakeup_fd);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
-        // Agent calls use this handle.
+        // Keeps the handle from reuse until no agent call with this handle is scheduled or runs.
         let _dying = self.ia.disown(self);
         let (_, call) = self.ia.agents.replace(self.header.handle(), None);
         self.ia.agents.wait_for(call);
@@ -274,8 +274,9 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger and returns its EVD. For a freed EVD, returns an EVD with an event instead. If there is
-    /// none, returns the handle of the freed EVD, or `None` if the CNO has a descriptor.
+    /// Takes the stored trigger and returns its EVD. For a freed EVD, returns an EVD with an event instead. If no EVD
+    /// has an event, returns the handle of the freed EVD, or `None` if the CNO has a descriptor. Returns NULL if the
+    /// CNO was freed.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();
@@ -296,7 +297,8 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke the waiter `number`, if any. For a freed EVD, returns an EVD with an event, if any.
+    /// Returns the EVD that woke the waiter `number`, if any. For a freed EVD, returns an EVD with an event instead, or
+    /// the handle of the freed EVD if no EVD has an event. Returns NULL if the CNO was freed.
     pub(crate) fn trigger_of(&self, number: u64) -> Option<Handle> {
         let trigger = {
             let state = self.state.lock();
@@ -308,7 +310,8 @@ impl<T: Transport> Cno<T> {
         Some(self.named(trigger).unwrap_or(trigger))
     }
 
-    /// Removes the waiter `number`. A trigger that woke the waiter, which did not take it (`took`), goes to the next.
+    /// Removes the waiter `number`. If the waiter has not taken its trigger (`took` is `false`), the trigger wakes the
+    /// next waiter, or is stored.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

@@ -4,8 +4,8 @@
 //! connection events ([`ConnStat`]) are counted atomically. The transport counts stalls (`Flow` in
 //! `transport/gauge.rs`).
 //!
-//! A query of an adapter sums its endpoints under the lock of freed endpoints' sums, which precedes the list of
-//! objects. So it counts each endpoint once.
+//! A query of an adapter first locks the sums of the freed endpoints, then the list of objects, and adds both. A free
+//! locks the same sums while it moves the endpoint's counters to them, so a query counts each endpoint once.
 //!
 //! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
 //! report them ([`AdapterSnapshot`](crate::transport::AdapterSnapshot)).

@@ -12,7 +12,7 @@ pub enum EpState {
     /// Created by the provider for a connection request.
     TentativeConnectionPending,
     Connected,
-    /// A graceful disconnect waits for the posted requests.
+    /// A graceful disconnect waits for the posted requests, or the transport has not released all buffers yet.
     DisconnectPending,
     /// The connection or attempt has ended.
     Disconnected,
@@ -79,7 +79,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
         (ActiveConnectionPending | CompletionPending, Established) => Next::Go(Connected),
         (ActiveConnectionPending | CompletionPending | Connected | DisconnectPending, Ended) => Next::Go(Disconnected),
 
-        // An attempt to connect ends at once with either flag of dat_ep_disconnect.
+        // An attempt to connect ends immediately with either flag of dat_ep_disconnect.
         (ActiveConnectionPending | CompletionPending, DisconnectAbrupt | DisconnectGraceful) => Next::Go(Disconnected),
         (Connected | DisconnectPending, DisconnectAbrupt) => Next::Go(Disconnected),
         (Connected, DisconnectGraceful) => Next::Go(DisconnectPending),

@@ -1,4 +1,5 @@
-//! A queue in a ring of slots, for the fast path. `VecDeque` needs more instructions, and grows.
+//! A queue in a ring of slots, for the fast path. `VecDeque` would need more instructions, and would grow without a
+//! limit.
 
 use std::mem::MaybeUninit;
 

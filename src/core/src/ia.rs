@@ -55,7 +55,7 @@ pub struct Ia<T: Transport> {
     pub transport: Arc<T>,
     /// Arena of the handles of its objects.
     pub arena: &'static Arena<T>,
-    /// First word of their cells.
+    /// First word of the cells of its objects.
     pub face: usize,
     children: Mutex<Children>,
     pub(crate) async_outlet: Mutex<Option<AsyncOutlet<T>>>,
@@ -128,8 +128,8 @@ impl<T: Transport> Ia<T> {
     /// Disallows new objects. The caller must then free all objects of the adapter.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] if the adapter is already shut; [`StateError::IaInUse`] if the program must free all
-    /// objects first, and one exists.
+    /// [`Error::InvalidHandle`] if the adapter is already shut; [`StateError::IaInUse`] if `must_be_unused` is `true`
+    /// and an object exists, other than the adapter's own EVD.
     pub(crate) fn shut(&self, must_be_unused: bool) -> Result<()> {
         let own = self.own_async_evd();
         let children = self.children.lock();

@@ -53,7 +53,8 @@ impl<T: Transport> Lmr<T> {
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it; [`Arg::Length`] for 0 or
-    /// above the limit; [`Arg::Region`] for a range outside the address space; [`Error::InsufficientResources`].
+    /// above the limit; [`Arg::Region`] for a range outside the address space, or that is not mapped with these rights;
+    /// [`Role::Pz`] if the zone is being freed; [`Error::InsufficientResources`].
     pub fn create(
         ia: &Arc<Ia<T>>,
         memory: Memory,
@@ -92,7 +93,8 @@ impl<T: Transport> Lmr<T> {
             let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
             return Err(Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory }));
         };
-        // If no handle is left, the memory must stay registered until its context is removed, so that no post uses it.
+        // If no handle is left, the memory must stay registered until its context is removed. Otherwise a post with
+        // this context could use deregistered memory.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),

@@ -1,7 +1,7 @@
 //! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! The check of a segment compares its context, zone and end with the row of the region. Regions in rows above 2,047,
-//! and regions with [`Base::Zero`](crate::Base::Zero), need the slow path.
+//! The check of a segment compares its context, zone and end with the row of the region. The lookup of a row above
+//! 2,047 is slower, and regions with [`Base::Zero`](crate::Base::Zero) need the slow path.
 //!
 //! A posted receive stores how many regions had been deregistered when its segments were checked. If this number is the
 //! same when the message arrives, the segments are still registered; otherwise they are checked again
@@ -413,7 +413,7 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl RegionRow {
-    /// Returns the checked segment, unless this row does not grant it or changes.
+    /// Returns the checked segment. Returns `None` if this row does not grant the access, or changes during the check.
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;

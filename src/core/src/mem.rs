@@ -21,7 +21,8 @@ impl Base {
 }
 
 bitflags::bitflags! {
-    /// The rights of a memory region, with the bits of the C interface. Shared memory contains them.
+    /// The rights of a memory region, with the bits of the C interface. Rows of regions in shared memory contain these
+    /// bits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Rights: u8 {
         /// Local read.

@@ -82,7 +82,7 @@ impl<T: Transport> Ia<T> {
     ///
     /// # Errors
     /// [`crate::error::Arg::QueueLength`] for an EVD of 0 events, [`Role::EvdAsync`] for an EVD that does not accept
-    /// asynchronous events or belongs to another adapter, errors of [`Transport::open`].
+    /// asynchronous events, belongs to another adapter or is being freed, errors of [`Transport::open`].
     pub fn open(
         arena: &'static Arena<T>,
         face: usize,

@@ -6,7 +6,7 @@
 //! time for each place of a probe.
 //!
 //! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
-//! tests-c/probes/check.sh compares it with the libraries.
+//! tests-c/probes/check.sh compares this description with the libraries.
 //!
 //! The argument for a kind of transfer is the number of the ordinary [`Transfer`]; a bind has the next higher number. An
 //! atomic operation is reported as a read, a write with immediate data as a write.

@@ -1,4 +1,5 @@
-//! Protection zones: endpoints can only use memory and shared receive queues of the same zone.
+//! Protection zones: endpoints can only use memory of the same zone. Some adapters also require the same zone for
+//! shared receive queues.
 
 use std::sync::Arc;
 

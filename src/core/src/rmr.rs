@@ -1,8 +1,8 @@
 //! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
 //! A binding keeps its LMR in use and has a key for peers. The end of a connection removes the bindings that only this
-//! connection can use (`ep/end.rs`); the transport has then revoked their windows. The transport reports a message that
-//! revokes a window with the key; the binding is removed before the completion is queued.
+//! connection can use (`ep/end.rs`); the transport has then revoked their windows. If a message has revoked a window,
+//! the transport reports the window's key, and core removes the binding before it queues the completion.
 
 use std::mem;
 use std::sync::Arc;

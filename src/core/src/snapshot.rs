@@ -26,7 +26,7 @@ pub struct AdapterSnapshot {
     pub version: (u8, u8),
     /// Number of connected endpoints.
     pub connections: u64,
-    /// Counters of all endpoints.
+    /// Counters of all endpoints, also of freed ones.
     pub counters: Counters,
     /// Summary of the connections.
     pub conn_summary: ConnSummary,
@@ -43,7 +43,7 @@ pub struct EndpointSnapshot {
     pub handle: Handle,
     /// State.
     pub state: EpState,
-    /// Address and connection qualifier of the peer, if there is a connection or an attempt.
+    /// Address and connection qualifier of the peer of the last connection, attempt or request; `None` after a reset.
     pub remote: Option<(Arc<Address>, u64)>,
     /// Path of its data; the default without a connection.
     pub path: Path,
@@ -124,8 +124,8 @@ impl Patience {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Returns a snapshot with up to `most` endpoints and queues. Returns `None` if a lock was held until `until`, or
-    /// without memory.
+    /// Returns a snapshot with up to `most` endpoints and queues. Returns `None` if another thread held a lock until
+    /// `until`, or if memory is exhausted.
     fn glance(&self, until: Instant, most: usize) -> Option<AdapterSnapshot> {
         let mut patience = Patience { pause: Pause::new(), until };
         let (mut connections, mut endpoints, mut queues) = (0, Vec::new(), Vec::new());
@@ -150,7 +150,7 @@ impl<T: Transport> Ia<T> {
     }
 }
 
-/// Appends an entry if there are fewer than `most`. Returns `Some` without an entry or memory.
+/// Appends an entry if there are fewer than `most`. Returns `Some` if `entry` is `None` or memory is exhausted.
 fn keep<E>(list: &mut Vec<E>, entry: impl Into<Option<E>>, most: usize) -> Option<()> {
     let Some(entry) = entry.into() else { return Some(()) };
     if list.len() < most {

@@ -188,7 +188,8 @@ impl<T: Transport> Srq<T> {
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event, which is raised at once if fewer buffers are available. 0 disarms.
+    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. With 0 no
+    /// event is raised.
     ///
     /// # Errors
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark
@@ -227,7 +228,7 @@ impl<T: Transport> Srq<T> {
         result
     }
 
-    /// Takes the oldest buffer, if it has at least `least` bytes.
+    /// Takes the oldest buffer, if it has at least `least` bytes. Returns whether it took the buffer.
     pub(crate) fn take(&self, taken: &mut Taken, least: u64) -> bool {
         let found = self.accounting.lock().take_oldest(taken, least);
         if found == Some(true) {
@@ -267,7 +268,8 @@ impl<T: Transport> Srq<T> {
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 
-    /// Records that a buffer is complete, and that it was taken, if not reported. Returns `None` for an unknown buffer.
+    /// Records that a buffer is complete, and also that an endpoint took it, if [`Srq::taken`] was not called for it.
+    /// Returns `None` for an unknown buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (cookie, fires) = self.accounting.lock().complete(id)?;

@@ -40,7 +40,7 @@ pub(crate) struct SrqAccounting {
     free: u32,
     /// The head of the queue, or [`NONE`].
     oldest: u32,
-    /// The end of the queue, if that is not empty.
+    /// The end of the queue; meaningless if the queue is empty.
     newest: u32,
     /// All but the first segments of the queue's buffers.
     others: Fifo<Segment>,
@@ -64,7 +64,7 @@ enum State {
 }
 
 impl SrqAccounting {
-    /// Buffers store up to `max_segments` segments.
+    /// Returns the accounting of no entries. Each buffer stores up to `max_segments` segments.
     pub fn new(max_segments: usize) -> Self {
         SrqAccounting {
             max_recvs: 0,
@@ -239,7 +239,8 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
             mem::forget(accounting.clone());
         }
     }
-    // Waits for drops that found `ended` unset and may hold the lock without a reference. Later ones find it set.
+    // Waits for drops that found `ended` unset and may hold the lock without a reference. Later drops find it set, so
+    // they own a reference.
     epoch::synchronize::<Memory>(None);
 }
 

@@ -112,7 +112,7 @@ impl<T: Transport> Watch<T> {
 
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// The events that the watches of a wait report, of those that must end it.
+/// The part of the events that must end a wait, for which its watches wake the thread.
 enum Coverage {
     Full,
     /// Not every event, but every one after the thread has armed again.
@@ -394,8 +394,8 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 }
 
-/// Begins to wait for `threshold` events, at most for `limit`. `looked` must be `true` if the caller has just polled
-/// with [`Evd::take_completion`], which found no event.
+/// Begins to wait for `threshold` events, at most for `limit`. With `looked`, does not poll first: the caller has just
+/// polled with [`Evd::take_completion`], which found no event.
 ///
 /// # Errors
 /// * [`Error::TimeoutExpired`]
@@ -490,7 +490,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn coverage(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Coverage {
-        // Too many EVDs, or one was attached before the waker was marked as asleep.
+        // Partial, if there are too many EVDs to watch, or if one was attached before the waker was marked as asleep.
         let heard_of = if T::ARMS_ALL && !watches.is_empty() { usize::MAX } else { watches.len() };
         if self.cno.evds().len() > heard_of { Coverage::Partial } else { Coverage::Full }
     }

@@ -103,7 +103,8 @@ impl Waker {
         (&self.state.0, ASLEEP)
     }
 
-    /// Ends the current or next sleep, with at most one system call per sleep.
+    /// Ends the sleep if the thread sleeps or is about to, with at most one system call per sleep. Has no effect on a
+    /// sleep that the thread prepares later: the check of the condition then ends the wait.
     pub fn wake(&self) {
         if self.state.end_sleep() {
             self.wake_in_place();

@@ -1,4 +1,4 @@
-//! A range of addresses that is reserved at once, and gets memory from its start as it grows.
+//! A range of addresses that is reserved in one operation, and gets memory from its start as it grows.
 //!
 //! The range takes no memory and does not count towards overcommit until it is used. It never moves, and is never
 //! unmapped.
@@ -8,7 +8,7 @@ use std::ptr;
 use crate::limit;
 use crate::memory::NoMemory;
 
-/// Part of a limited address space that one range may take.
+/// Divisor: if the address space is limited, one range takes at most a 64th of it, but at least its minimum size.
 const SHARE: u64 = 64;
 
 /// A reserved range, whose first bytes are zeroed memory.

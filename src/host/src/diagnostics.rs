@@ -297,7 +297,8 @@ fn clock(since_1970: Duration) -> String {
     format!("{hours:02}:{minutes:02}:{seconds:02}.{micros:06}Z ")
 }
 
-/// Sends a line to the system log, which adds the time. syslog(3) has a lock and is a cancellation point.
+/// Sends a line to the system log, which adds the time. Does not call syslog(3), which takes a lock and is a
+/// cancellation point.
 fn write_to_system(level: Level, line: &str) {
     let Ok(address) = SocketAddrUnix::new(SYSTEM_LOG) else { return };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

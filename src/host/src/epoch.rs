@@ -110,7 +110,7 @@ impl<W: Word<Value = u64>> Count<W> {
         self.note_left();
     }
 
-    /// Returns the number of the present section.
+    /// Returns the number of the present section, or `None` outside sections.
     fn section(&self) -> Option<u64> {
         // The number first: if the thread enters its next section in between, that section began after this call, and
         // does not matter to the caller.

@@ -58,8 +58,8 @@ pub fn with_fork_lock<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Blocks [`with_fork_lock`], and waits for threads inside for up to 2 s. For the handler before a fork. Calls must not
-/// run concurrently.
+/// Blocks [`with_fork_lock`], and waits for threads inside for up to 2 s. For the handler before a fork. Calls of this
+/// function must not run concurrently.
 pub fn keep_out() {
     INSIDE.fetch_or(FORKING, Ordering::AcqRel);
     let until = Instant::now() + FORK_TIMEOUT;
@@ -88,7 +88,8 @@ pub fn life() -> u32 {
     FORKS.load(Ordering::Relaxed)
 }
 
-/// Bitmap of descriptors that children close, which could not lock or read a growing list. Unused pages take no memory.
+/// The descriptors that children close. A bitmap, because a child could not lock or read a growing list. Unused pages
+/// take no memory.
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
 /// The kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;

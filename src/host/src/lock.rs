@@ -1,7 +1,8 @@
 //! Locks that allocate nothing: a few words each, and a futex for threads that wait.
 //!
-//! parking_lot ends the process if it cannot allocate its table of waiting threads, so this module supplies other words
-//! for its types. A free lock costs one exchange, or plain stores if one thread takes a mutex repeatedly.
+//! parking_lot ends the process if it cannot allocate its table of waiting threads, so this module supplies its own
+//! words for the generic types of lock_api. A free lock costs one exchange, or plain stores if one thread takes a mutex
+//! repeatedly.
 
 mod biased;
 mod exclusive;

@@ -58,7 +58,7 @@ pub fn names(proc: &Path) -> io::Result<Vec<OsString>> {
     Ok(names.collect())
 }
 
-/// Returns whether `error` means that no way leads to the peer, or that it does not reply.
+/// Returns whether `error` means that no route leads to the peer, or that the peer does not reply.
 pub fn is_unreachable(error: &io::Error) -> bool {
     use libc::{EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENODEV, ETIMEDOUT};
     let code = error.raw_os_error();

@@ -149,7 +149,7 @@ impl Epoll {
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let max = Duration::from_millis(i32::MAX as u64);
         let timeout = match timeout {
-            // epoll_wait(2) counts milliseconds.
+            // epoll_wait(2) counts milliseconds, so poll(2) waits for a shorter time.
             Some(short) if !short.is_zero() && short < Duration::from_millis(1) => {
                 let _ = wait([Some(self.as_fd())], timeout);
                 Some(Duration::ZERO)

@@ -13,7 +13,8 @@ pub const ROOT: &str = "/sys";
 
 const ETHERNET_ADDRESS_DIGITS: usize = 12;
 
-/// Empty entries that end a GID table. The kernel fills the first empty one. Soft-RoCE has 1,024 entries.
+/// Number of consecutive empty entries after which the rest of a GID table is not read. The kernel fills the first
+/// empty entry, and reading a whole table takes long: Soft-RoCE has 1,024 entries.
 const MAX_GAP: usize = 128;
 
 /// Returns the RDMA devices, sorted by name and number. Fails with the path in the error if the list is unreadable.

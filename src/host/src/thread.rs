@@ -29,7 +29,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A unique identity of a thread of this process, also in the child of a fork.
+/// A unique identity of a thread of this process, also in the child of a fork. Only a thread of [`apart`] shares its
+/// caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(u64);
 

@@ -50,7 +50,8 @@ impl Watermark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub struct EpAttributes {
-    /// Intended maximum bytes of a message; 0 for the adapter's limit, which also limits posts instead of this value.
+    /// Intended maximum bytes of a message; 0 for the adapter's limit. Posts are checked against the adapter's limit,
+    /// not against this value.
     pub max_message_size: u64,
     /// Like `max_message_size`, for RDMA transfers.
     pub max_rdma_size: u64,
@@ -90,7 +91,7 @@ const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
 
 impl EpAttributes {
-    /// Returns the default attributes, which allow everything.
+    /// Returns the default attributes of an adapter with these limits.
     pub fn defaults(limits: &AdapterAttributes) -> Self {
         EpAttributes {
             max_message_size: limits.max_transfer,

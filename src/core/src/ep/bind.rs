@@ -25,12 +25,12 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
     /// * [`crate::error::StateError::Endpoint`] unless connected or disconnected
-    /// * [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD
+    /// * [`crate::error::StateError::EndpointNotReady`] without a zone
     /// * [`Arg::Flags`]
-    /// * [`Arg::Segments`] for a range outside the region
+    /// * [`Arg::Segments`] without a region, for a freed region, or for a range outside the region
     /// * [`Error::ProtectionViolation`] unless region, window and endpoint have the same zone
     /// * [`Error::PrivilegesViolation`] for a remote right without the local one
-    /// * [`Arg::Endpoint`] if `rmr` is bound for the connection of another endpoint alone
+    /// * [`Arg::Endpoint`] if `rmr` is bound only for the connection of a different endpoint
     /// * [`Error::InsufficientResources`]
     #[allow(clippy::too_many_arguments)] // the arguments of the call
     pub fn post_bind(

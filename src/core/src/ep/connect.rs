@@ -23,7 +23,8 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// [`crate::error::StateError::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a connect EVD,
     /// [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD for posts, [`Arg::Timeout`] for 0,
-    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The endpoint stays unconnected.
+    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`], [`Error::InvalidHandle`] if the endpoint is freed.
+    /// The endpoint stays unconnected.
     pub fn connect(self: &Arc<Self>, request: &Connect<'_>) -> Result<()> {
         self.start(request, |_| Ok(()))
     }
@@ -237,7 +238,7 @@ impl<T: Transport> Endpoint<T> {
         receives.life = control.life;
         requests.qp = Some(qp.clone());
         requests.tx = tx;
-        // No message can wait without a connection.
+        // Ignores whether a message waits for the receive: without a connection, none can.
         let handed = self.hand_over(&mut receives, |recv| transport.post_recv(&qp, recv).map(|_| ()));
         receives.qp = Some(qp.clone());
         drop(receives);
@@ -297,7 +298,8 @@ impl<T: Transport> Endpoint<T> {
         requests.tx = T::Tx::default();
         receives.qp = None;
         receives.take_back();
-        // Only the queue pair had the segments of later receives.
+        // Receives that were posted after the last stored one are flushed, because only the queue pair had their
+        // segments.
         let last = receives.early.back().map(|early| early.id);
         while let Some(Posted { cookie, quiet, .. }) =
             receives.posted.remove(|posted| last.is_none_or(|id| posted.id > id))

@@ -13,11 +13,13 @@ use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, ConnectionReport, Disconnect, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Ends the connection or the attempt: sets the state, then queues completions and the event, which a free omits.
+    /// Ends the connection or the attempt: sets the state, then queues completions and the event. A free passes no
+    /// event.
     ///
     /// The order is: remote memory regions bound to this connection are unbound; known successes; the failed request or
-    /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ. On
-    /// another EVD, flushed completions precede the event, so that a program that takes the event finds them.
+    /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ.
+    /// Flushed completions on a different EVD than the event precede the event, so that a program that takes the event
+    /// finds them.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,

@@ -138,8 +138,8 @@ impl<T: Transport> Endpoint<T> {
     /// Creates an endpoint. Without `attr`, it has default attributes, but admits only posts for which it has an EVD.
     ///
     /// # Errors
-    /// [`Arg::Zone`] if the SRQ cannot serve the zone, errors of [`EpAttributes::check_new`],
-    /// [`Error::InsufficientResources`].
+    /// [`Arg::Zone`] if the SRQ cannot serve the zone, errors of [`EpAttributes::check_new`], [`Error::InvalidHandle`]
+    /// if one of the objects is being freed, [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
         if parts.srq.zip(parts.pz).is_some_and(|(srq, pz)| !srq.serves(pz)) {
             return Err(Error::InvalidParameter(Arg::Zone));
@@ -168,7 +168,7 @@ impl<T: Transport> Endpoint<T> {
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
         let srq = used(parts.srq, Role::Srq)?;
-        // Only endpoints use an SRQ.
+        // Only endpoints use an SRQ, so its users are its endpoints.
         if srq.as_ref().is_some_and(|srq| srq.header.users.count() > ia.attributes().max_eps_per_srq) {
             return Err(Error::InsufficientResources(Resource::Srq));
         }
@@ -321,7 +321,7 @@ impl<T: Transport> Endpoint<T> {
             if self.ia.transport.disconnect(&qp, Disconnect::Now) == Closing::Done {
                 break;
             }
-            // When the free returns, the program owns the buffers.
+            // When the free returns, the program owns the buffers, so no peer may still access them.
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
         }
         MutexGuard::unlocked(&mut control, || self.close_datagrams());

@@ -1,8 +1,8 @@
 //! Requests and receives that not all versions have: writes with immediate data, atomic operations, sends that revoke a
 //! window, reads into a remote key.
 //!
-//! An API version without these operations has no events for them, so a post fails if the peer does not support them
-//! ([`Transport::takes_extended`]).
+//! An API version without these operations has no events for them. So a post fails if the peer's API version lacks the
+//! operations ([`Transport::takes_extended`]).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -46,7 +46,7 @@ impl<T: Transport> Endpoint<T> {
     /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
     /// * errors of [`Endpoint::post`]
     /// * [`Arg::SegmentCount`] unless there is one segment
-    /// * [`Error::LengthError`] if a segment is shorter than 8 bytes
+    /// * [`Error::LengthError`] if the local or the remote segment is shorter than 8 bytes
     /// * [`Arg::Remote`] if the remote segment is misaligned
     pub fn post_atomic<S: SegmentList + ?Sized>(
         &self,
@@ -112,7 +112,8 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an RDMA read into the memory of an LMR or RMR of this adapter. The context of `local` is its remote key.
+    /// Posts an RDMA read into the memory of an LMR or RMR of this adapter. The context of `local` is the remote key of
+    /// this LMR or RMR.
     ///
     /// # Errors
     /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write
@@ -142,7 +143,7 @@ impl<T: Transport> Endpoint<T> {
         if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
-    /// Replaces a segment's remote key and address by those in its LMR.
+    /// Replaces a segment's remote key by the context of the LMR, and for an RMR its address by the address in the LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let arena = self.ia.arena;

@@ -46,9 +46,9 @@ struct Draft<T: Transport> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Changes all fields of `changes`, or none. The value that a query returns is always valid. A new limit above 0 of
-    /// outstanding receives or requests needs an EVD, except on the endpoint of a connection request. Posted receives
-    /// must still fit.
+    /// Changes all fields of `changes`, or none. In a state that allows a change of the field, the value that a query
+    /// returns is always valid. A new limit above 0 of outstanding receives or requests needs an EVD, except on the
+    /// endpoint of a connection request. Posted receives must still fit.
     ///
     /// # Errors
     /// In this order:

@@ -1,9 +1,10 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` ([`Endpoint::post`]) passes all other requests to `post_any`, and itself only rejects too
-//! long sends. In `post_any`, [`SegmentList::check`] checks the list, `Requests::zone_for` state, flags and number of
-//! segments, [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths. `make_room` checks the queue,
-//! and whether the request is flushed, because the endpoint is disconnected.
+//! The fast path in `usual` ([`Endpoint::post`]) passes requests that it cannot post to `post_any`. The only error that
+//! it returns itself is for a send that is too long. In `post_any`, [`SegmentList::check`] checks the list,
+//! `Requests::zone_for` state, flags and number of segments, [`check_all`](crate::LmrTable::check_all) the memory,
+//! `length` the lengths. `make_room` checks that the queue has room. If the endpoint is disconnected, `post_any`
+//! flushes the request.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{InFlight, Requests, Work};

@@ -72,7 +72,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Flushes a taken buffer of the SRQ whose connection has ended or must end.
+    /// Flushes a buffer that the endpoint has taken from the SRQ, if the endpoint's connection has ended or must end.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
@@ -104,7 +104,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, attributes only show the soft one.
+    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, the attributes contain only the
+    /// soft watermark.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for a hard watermark on a datagram endpoint, which has no connection to break.

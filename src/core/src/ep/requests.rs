@@ -123,7 +123,8 @@ pub(crate) struct Requests<T: Transport> {
     pub max_write_segments: usize,
     /// The adapter's limit, because programs exceed the sizes in an endpoint's attributes.
     pub max_transfer: u64,
-    /// Set if the connection ends (state DISCONNECT_PENDING), or its internal owner is called, after the last request.
+    /// Set if the last request, when it completes, ends the connection (state DISCONNECT_PENDING) or calls the owner of
+    /// an internal connection.
     pub draining: bool,
     /// Remote memory regions that were bound for this connection only; some may have been unbound.
     pub windows: Vec<Handle>,
@@ -232,7 +233,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Performs [`Requests::complete_through`] in all cases.
+    /// Does what [`Requests::complete_through`] does, for any number of requests.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -273,7 +274,8 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the length of a transfer of `total` local and `remote` remote bytes; at most `max` and the destination's.
+/// Returns the length of a transfer of `total` local and `remote` remote bytes. Fails if it exceeds `max` or the length
+/// of the destination.
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {

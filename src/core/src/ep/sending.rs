@@ -135,7 +135,7 @@ impl<T: Transport> EndpointSink<T> {
         self.tx_of(self.endpoint.requests.lock())
     }
 
-    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock, which then calls
+    /// Like [`EndpointSink::lock_tx`], but also returns `None` if another thread holds the lock. That thread then calls
     /// [`Transport::repoll`].
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {

@@ -80,7 +80,7 @@ pub enum Check {
     None,
     /// A zone of the same adapter, or none.
     Zone,
-    /// An EVD of the same adapter that accepts this stream, or none.
+    /// An EVD that accepts this stream, or none. An EVD of another adapter is valid only for connection events.
     Evd(Streams),
     /// A supported kind of socket, or none.
     Comm,

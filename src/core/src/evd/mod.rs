@@ -86,7 +86,8 @@ impl<T: Transport> Evd<T> {
     /// Creates an EVD for at least `qlen` events.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`Error::InsufficientResources`] above the adapter's limit.
+    /// [`Arg::QueueLength`] for 0, [`Error::InsufficientResources`] above the adapter's limit or without memory,
+    /// [`Role::Cno`] if the CNO is being freed.
     pub fn create(ia: &Arc<Ia<T>>, qlen: usize, cno: Option<&Arc<Cno<T>>>, streams: Streams) -> Result<Arc<Self>> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -149,7 +150,7 @@ impl<T: Transport> Evd<T> {
     pub(crate) fn free_anyway(&self) -> Fifo<Queued> {
         self.header.users.retire_anyway();
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
-        // The CNO uses the handle until the end of this function.
+        // Keeps the handle from reuse while the CNO uses it, until the end of this function.
         let _dying = self.ia.disown(self);
         let _tie = self.tie.lock();
         let ((events, _shown), cno, waker) = {
@@ -358,7 +359,7 @@ impl<T: Transport> Evd<T> {
             drop(queue);
             self.tell(tell);
         } else {
-            // A freed EVD's queue has capacity 0, so it is empty.
+            // The queue is full, or the EVD is freed and its queue, now of capacity 0, is empty.
             self.busy.store(queue.is_busy(), Ordering::Release);
             drop(queue);
             self.report_loss(1);

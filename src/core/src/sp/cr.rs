@@ -168,8 +168,8 @@ impl<T: Transport> Evd<T> {
     /// Frees the EVD. Rejects connection requests among its queued events.
     ///
     /// # Errors
-    /// [`StateError::EvdInUse`](crate::error::StateError::EvdInUse) while a stream feeds it,
-    /// [`StateError::EvdWaiter`](crate::error::StateError::EvdWaiter) while a thread waits on it.
+    /// [`StateError::EvdInUse`](crate::error::StateError::EvdInUse) while an endpoint, a service point or an adapter
+    /// uses it, [`StateError::EvdWaiter`](crate::error::StateError::EvdWaiter) if only a waiting thread uses it.
     pub fn free(&self) -> Result<()> {
         let mut events = self.free_unused()?;
         while let Some(queued) = events.pop() {

@@ -84,7 +84,7 @@ impl<T: Transport> ServicePoint<T> {
         was_open
     }
 
-    /// Like [`ServicePoint::close`], for good.
+    /// Like [`ServicePoint::close`], but [`ServicePoint::open`] then fails.
     pub(super) fn shut(&self) -> bool {
         let evd = self.state.lock().evd.take();
         let was_open = self.close();
@@ -117,7 +117,8 @@ impl<T: Transport> ServicePoint<T> {
     /// Reports a connection request to the program.
     ///
     /// # Errors
-    /// Returns the request if the service point is closed, its EVD is full, or it accepts no datagrams.
+    /// Returns the request if the service point is closed, its EVD is full, it accepts no datagrams, or resources for
+    /// the request or its endpoint are exhausted.
     pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         let reserved = matches!(self.provision, Provision::Reserved(_));
         let datagrams = info.datagrams.is_some();
@@ -134,7 +135,7 @@ impl<T: Transport> ServicePoint<T> {
                 return Err(incoming);
             }
             state.open = !reserved;
-            // `listen` may not have returned yet.
+            // The transport's `listen` may not have returned, so that `open` has not stored the qualifier yet.
             state.qualifier = info.qualifier;
             (evd, state.handle)
         };

@@ -13,9 +13,9 @@ use crate::transport::Transport;
 /// The source of the endpoint for a request, with the number of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PspMode {
-    /// The program passes it to the accept.
+    /// The program passes an endpoint to the accept.
     Consumer = 0,
-    /// The provider creates it.
+    /// The provider creates the endpoint when the request arrives.
     Provider = 1,
 }
 

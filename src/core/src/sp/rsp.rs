@@ -24,7 +24,8 @@ impl<T: Transport> Rsp<T> {
     ///
     /// # Errors
     /// [`crate::error::Role::EvdConnectionRequests`]; [`Arg::Qualifier`] for 0; [`crate::error::StateError::Endpoint`]
-    /// unless `ep` is unconnected; [`Error::of_listen`].
+    /// unless `ep` is unconnected; [`Error::ModelNotSupported`] for a datagram endpoint; errors of
+    /// [`Error::of_listen`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: u64, ep: &Arc<Endpoint<T>>, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Reserved(ep.clone()))?;
         if qualifier == 0 {

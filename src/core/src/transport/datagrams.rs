@@ -33,7 +33,7 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// Creates a queue pair, which receives immediately.
     fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>>;
 
-    /// Posts a receive. With [`Transport::TAKES_RECEIVES`] core stores it.
+    /// Posts a receive. With [`Transport::TAKES_RECEIVES`], core stores the receive.
     fn post_recv(&self, recv: &Recv<'_>) -> Result<()>;
 
     /// Requests an exchange from a service point, and reports the outcome to `exchange`.

@@ -114,7 +114,7 @@ pub struct Connect<'a> {
 pub enum Rejection {
     /// The program rejected it.
     Consumer,
-    /// There is no service point, or no room in its queue.
+    /// There is no service point, its queue has no room, or the program can no longer answer the request.
     Provider,
 }
 
@@ -124,15 +124,15 @@ pub enum Scope {
     /// The connection of the queue pair over which the window was bound. The end of the connection revokes the rights
     /// without a call of core, and the window can be bound again. Requires [`AdapterAttributes::endpoint_windows`].
     Endpoint,
-    /// All connections of its zone.
+    /// All connections of the window's zone.
     Zone,
 }
 
 /// A mode of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disconnect {
-    /// After the outstanding requests: core calls again when they are complete, and ignores this result. The transport
-    /// reports the last completion even if it is unsignalled.
+    /// After the outstanding requests: core calls again when they are complete, and ignores the result of this first
+    /// call. The transport reports the last completion even if it is unsignalled.
     AfterRequests,
     /// Immediately.
     Now,
@@ -276,7 +276,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     const INLINE_MAX: u64;
 
     /// `true` if core stores the receives of queue pairs and SRQs, and the transport requests one for each message, by
-    /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. A post to the transport then only reports a new one.
+    /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. A post to the transport then only reports that there
+    /// is a new receive.
     const TAKES_RECEIVES: bool;
 
     /// `true` if the transport locks [`Transport::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers
@@ -349,9 +350,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// the result marks as done needs no report, but may have one.
     fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
 
-    /// Returns whether the peer accepts extended operations ([`QpInit::extended`]), or that is unknown: writes with
-    /// immediate data, atomic operations, and sends that revoke a window. Otherwise their posts fail with
-    /// [`Error::ModelNotSupported`](crate::Error::ModelNotSupported). Called with the endpoint's requests locked.
+    /// Returns whether the peer accepts extended operations ([`QpInit::extended`]): writes with immediate data, atomic
+    /// operations, and sends that revoke a window. Returns `true` also if that is unknown. After `false`, their posts
+    /// fail with [`Error::ModelNotSupported`](crate::Error::ModelNotSupported). Called with the endpoint's requests
+    /// locked.
     fn takes_extended(qp: &Self::Qp) -> bool;
 
     /// Polls for request completions of `qp` only. Called when its queue is full.
@@ -367,7 +369,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Returns the path of the connection's data. Called with the endpoint's requests locked.
     fn path(&self, qp: &Self::Qp, tx: &Self::Tx) -> Path;
 
-    /// Listens on `qualifier`, or on a chosen one, and passes requests to `sink`.
+    /// Listens on `qualifier`, or on one that the transport chooses, and passes requests to `sink`. Also returns the
+    /// qualifier.
     ///
     /// # Errors
     /// [`Error::of_listen`](crate::Error::of_listen).

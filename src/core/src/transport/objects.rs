@@ -12,8 +12,9 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
     fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
 
     /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
-    /// [`SharedReceives::kick`], because a message may wait for the receive. Under the lock of
-    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take), which finds the receive afterwards.
+    /// [`SharedReceives::kick`], because a message may wait for the receive. Called under the lock that
+    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take) takes, so that a later `recv_take` finds the
+    /// receive.
     fn post(&self, transport: &T, recv: &Recv<'_>) -> Result<bool>;
 
     /// Resizes the queue to `depth` receives and keeps the posted ones.
@@ -35,8 +36,8 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
     fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
 
     /// Binds the window to `target`, or unbinds it for `None`, in order with the other requests of the queue pair in
-    /// `to`. `request` is an empty write, which takes the place of the bind. Returns the new remote key, valid
-    /// immediately, and the position as in [`Transport::post`].
+    /// `to`. `request` is an empty write with the bind's number and flags. A transport can post this write instead of a
+    /// bind request. Returns the new remote key, valid immediately, and the position as in [`Transport::post`].
     fn post_bind(
         &self,
         transport: &T,

@@ -17,7 +17,7 @@ pub struct RecvDone {
     pub id: RecvId,
     pub status: Status,
     pub len: u64,
-    /// `true` if the sender announced the message, so that the receive ends a solicited wait.
+    /// `true` if the sender set the solicited flag, so that the receive ends a solicited wait.
     pub solicited: bool,
 }
 
@@ -84,7 +84,8 @@ pub enum Verdict {
     Break,
 }
 
-/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Closures might not be inlined.
+/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). A trait, because closures might not
+/// be inlined.
 pub trait Placement<'s>: Copy {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;

@@ -98,8 +98,8 @@ pub enum Operation {
         solicited: bool,
         key: u32,
     },
-    /// Like [`Operation::Write`], possibly empty, but then completes the peer's next receive with this value. Requires
-    /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
+    /// Like [`Operation::Write`], possibly without bytes. After the write, the peer's next receive completes with this
+    /// value. Requires [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
     WriteImmediate {
         to: RemoteSegment,
         value: u32,

@@ -211,8 +211,9 @@ impl Biased {
         } else if !self.attempt() {
             return false;
         }
-        // A thread with the gate must have no seat. A `release` of another thread may have restored the seat. In a
-        // forked child, this thread may have the address of a former owner.
+        // A thread with the gate must have no seat, because `release` would treat it as a former owner. A `release` of
+        // another thread may have restored the seat. In a forked child, this thread may have the address of a former
+        // owner.
         if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & !HELD == me) {
             self.empty_seats(me);
         }

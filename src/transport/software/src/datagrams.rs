@@ -110,7 +110,7 @@ impl<T: SoftwareTransport> Receiver<T> {
 }
 
 impl<T: SoftwareTransport> DatagramReceiver<T> {
-    /// Stores a short datagram. Returns `false`, without effect, if only `arrived` can.
+    /// Stores a short datagram. Returns `false`, without effect, if only [`DatagramReceiver::arrived`] can store it.
     #[inline(never)] // Messages need its registers.
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> bool {
         self.qp.sink.deliver_short(len, solicited, place)

@@ -90,7 +90,7 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 impl<O: Owner> Drop for Region<O> {
     fn drop(&mut self) {
         self.owner.regions().remove(self.key);
-        // Peers also read and write the memory of messages.
+        // Peers that copy directly also access regions without remote rights: the memory of messages.
         self.owner.await_peers();
     }
 }

@@ -45,7 +45,8 @@ pub trait SoftwareTransport:
     /// Posts a request that completes together with those before it.
     fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<SeqNo>;
 
-    /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only then.
+    /// Sends a datagram if no request waits and there is room. Returns whether it was sent. Otherwise, does not access
+    /// the datagram's memory.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Request<'_>) -> bool;
 }
 

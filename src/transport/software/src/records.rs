@@ -45,9 +45,9 @@ impl Fatal {
 /// The reason why a record is not complete.
 #[derive(Debug)]
 pub enum Halt {
-    /// An event resumes it.
+    /// An event resumes the record.
     Wait,
-    /// Its next turn resumes it, after other connections.
+    /// The connection's next turn resumes the record, after other connections.
     Again,
     /// The connection has ended.
     Ended,
@@ -231,8 +231,8 @@ impl<R: Default> Incoming<R> {
         Ok(())
     }
 
-    /// Invalidates the window just before the message completes. Earlier, the end of the connection could leave the
-    /// invalidation unreported.
+    /// Invalidates the window just before the message completes. After an earlier invalidation, the connection could
+    /// end before the message completes, and core would get no report of the invalidation.
     fn revoke(&mut self, wire: &impl Wire<Revocation = R>) -> Executed {
         self.revokes.as_mut().map_or(Ok(()), |(key, revocation)| wire.revoke(*key, revocation))
     }

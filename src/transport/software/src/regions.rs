@@ -126,7 +126,8 @@ impl RegionTable {
         }
     }
 
-    /// Inserts a region or window, and returns its key; `None` if no row is free, or if the addresses overflow.
+    /// Inserts a region or window, and returns its key; `None` if no row is free, if memory is exhausted, or if the
+    /// addresses overflow.
     ///
     /// # Safety
     /// Until [`RegionTable::remove`] returns, the bytes must be readable, and writable if the rights include one of
@@ -209,7 +210,8 @@ impl RegionTable {
         true
     }
 
-    /// Stores `gone(state)`, which prevents new references, and waits for sections; only returns `None` if `gone` does.
+    /// Stores `gone(state)`, which prevents new references, and waits for sections. Returns `None`, without effect, if
+    /// there is no such row or `gone` returns `None`.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
         // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references; later

@@ -59,7 +59,8 @@ impl<C: RnrWaiter> RnrLine<C> {
         Ok(())
     }
 
-    /// Adds a connection that found no buffer, and must look again. A later post resumes it, even if it finds one.
+    /// Adds a connection that found no buffer. The caller must then try again to take one. Even if it succeeds, a later
+    /// post resumes the connection.
     pub fn join(&self, conn: &Arc<C>) {
         let mut line = self.0.conns.lock();
         // A connection waits once, even after several failed attempts.

@@ -49,7 +49,7 @@ pub fn target(remote: &RemoteSegment) -> [u8; TARGET] {
     bytes
 }
 
-/// Decodes a [`target`]. Returns `None` if it is too long for a transfer.
+/// Decodes a [`target`]. Returns `None` if `bytes` has a wrong length, or if the range is too long for a transfer.
 pub fn read_target(bytes: &[u8]) -> Option<RemoteSegment> {
     let bytes: &[u8; TARGET] = bytes.try_into().ok()?;
     let (addr, len, key) = (word(bytes, 0), word(bytes, 8), half(bytes, 16));
@@ -71,7 +71,7 @@ pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     bytes
 }
 
-/// Decodes an [`atomic`]. Returns `None` for an unknown operation.
+/// Decodes an [`atomic`]. Returns `None` if `bytes` has a wrong length, or for an unknown operation.
 pub fn read_atomic(bytes: &[u8]) -> Option<(RemoteSegment, Change)> {
     let bytes: &[u8; ATOMIC] = bytes.try_into().ok()?;
     let change = match (half(bytes, 28), word(bytes, 8), word(bytes, 16)) {

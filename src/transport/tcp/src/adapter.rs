@@ -51,7 +51,7 @@ impl Armed for Wait {
     }
 
     fn before_sleep(&self) {
-        // A poll that finds data leaves acknowledgements to the next one.
+        // A poll that finds data leaves acknowledgements to the next poll, which comes only after the sleep.
         self.0.flush_all();
     }
 }

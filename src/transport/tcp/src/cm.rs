@@ -100,7 +100,7 @@ impl Incoming {
         // Nothing was sent before, so the socket has room.
         let sent = stream.socket.send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
-        // The peer's first record removes the half, so this order.
+        // The half is added before the socket is watched, because the peer's first record removes the half.
         let watched = sent
             && device.handshakes.add(conn.number, accepted, deadline).is_ok()
             && device.shared.sockets.add(stream.socket.as_fd(), conn.number).is_ok();
@@ -218,7 +218,8 @@ pub fn expire(half: Half, now: Instant) {
     }
 }
 
-/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left or another protocol.
+/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left or uses another
+/// protocol.
 fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     loop {
         let wanted = hello::SIZE + got.get(8..hello::SIZE).map_or(0, |rest| usize::from(rest[0]).min(MAX_PRIVATE_DATA));

@@ -44,11 +44,12 @@ pub struct Conn {
     /// Local port, once the kernel has selected it.
     pub port: AtomicU16,
     pub terms: Terms,
-    /// Set while the adapter's list of noted connections contains it.
+    /// Set while the adapter's list of noted connections contains this connection.
     pub noted: AtomicBool,
     /// Set by a post that waits for later ones, until a flush.
     pub streams: AtomicBool,
-    /// Numbers of the next receiving connections, initially its own: after only reports, and after other records.
+    /// Numbers of the connections that last received after this one: after it received only reports, and after other
+    /// records. Initially the number of this connection.
     pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
     receiving: Mutex<Receiving>,
@@ -188,7 +189,7 @@ impl Conn {
             return;
         }
         self.base.sink.connection(ConnectionReport::Established(private_data));
-        // Polls read the socket only in the phase `Up`, so the end is reported later.
+        // Polls read the socket only in the phase `Up`, so the connection's end is reported after its establishment.
         if self.base.shift(phase, Phase::Up) && phase == Phase::Used {
             self.device.handshakes.remove(self.number);
         }
@@ -343,7 +344,8 @@ impl Conn {
     /// Ends the connection after a local failure. Called without a lock.
     pub fn fail(&self, fatal: Fatal) {
         if self.close(true, Some(End::Broken(fatal.peer))) {
-            // The failure of a later request would complete incomplete ones with success.
+            // Reports a failed request only if it is the oldest: core would complete requests before the failed one
+            // with success.
             let oldest = self.base.sink.lock_tx().and_then(|tx| tx.oldest()).map(FailedRequest::Number);
             self.base.sink.failed(fatal.recv, fatal.request.filter(|(which, _)| Some(*which) == oldest));
         }

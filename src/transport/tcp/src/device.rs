@@ -128,7 +128,7 @@ impl Device {
         if is_new {
             self.noted.lock().push(conn.clone());
         }
-        // A flush clears the flag before it takes the list.
+        // Set after the addition, because a flush clears the flag before it takes the list.
         if is_due {
             self.is_due.store(true, Ordering::Relaxed);
         } else {

@@ -147,7 +147,8 @@ impl Handshakes {
         (due, next)
     }
 
-    /// Removes the half with the earliest deadline if `counts` accepts at least `most`. Returns whether it did.
+    /// If `counts` accepts at least `most` halves, removes the accepted half with the earliest deadline. Returns
+    /// whether it removed one.
     pub fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> bool {
         let (mut found, mut oldest) = (0, None);
         for Entry { number, deadline, half } in &self.halves.lock().list {

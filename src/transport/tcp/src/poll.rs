@@ -40,7 +40,8 @@ const BUFFER: usize = 32 << 10;
 const COMPLETE: Duration = Duration::from_millis(10);
 /// Maximum successive polls with data before the set is asked and acknowledgements are sent, to serve other peers.
 const STREAK: u32 = 8;
-/// Number of reads without data after which the set is asked: after 0, some, and over [`STEADY`] receptions in order.
+/// Number of successive reads without data after which the set is asked. The values are for no, some, and over
+/// [`STEADY`] receptions in the expected order.
 const MISSES: [u32; 3] = [0, 7, 24];
 const STEADY: u32 = 64;
 /// Number of polls after the last post of a stream after which a poll without data sends its gathered requests.
@@ -92,7 +93,7 @@ impl Poller {
         memory::arc(Poller { device, polling, skipped: AtomicU32::new(0) })
     }
 
-    /// Does deferred work, new connections first. Returns whether there were any.
+    /// Does deferred work, new connections first. Returns whether there were new connections.
     pub fn run_deferred(&self) -> bool {
         let mut begins = false;
         while self.device.is_deferred() {
@@ -120,7 +121,8 @@ impl Poller {
         }
     }
 
-    /// Returns whether a poll may return immediately, so that a program that posts without end also receives.
+    /// Returns whether a poll may return immediately. At most [`MAX_SKIPPED`] consecutive polls may, so that a program
+    /// that posts without end also receives.
     fn may_skip(&self) -> bool {
         let skipped = self.skipped.load(Ordering::Relaxed);
         let may = skipped < MAX_SKIPPED;

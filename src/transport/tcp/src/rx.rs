@@ -213,7 +213,7 @@ impl Rx {
     }
 }
 
-/// Returns the header of a record, unless it or the head is incomplete.
+/// Returns the header of a record, or `None` if the header or the head is incomplete.
 #[inline(always)]
 fn decode_start(bytes: &[u8]) -> Result<Option<Header>, ConnEnd> {
     let Some(header) = bytes.first_chunk() else { return Ok(None) };

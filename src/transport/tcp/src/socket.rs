@@ -66,7 +66,7 @@ impl Socket {
     /// Starts to connect. The socket becomes writable when this ends; then [`Socket::take_error`] returns the result.
     pub fn connect(from: SocketAddr, to: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&to)?;
-        // A service point may listen at this socket's port.
+        // A service point may listen at this socket's port. Without this option, one of the two binds would fail.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         // With this option, connect selects the port, which may have connections to other destinations.
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);

@@ -55,10 +55,10 @@ pub enum Body {
     Granted(RemoteSegment),
 }
 
-/// The reason why nothing was sent.
+/// The reason why a send failed.
 #[derive(Debug)]
 pub enum NotSent {
-    /// The socket has no room. [`Stream::on_room`] reports when it has.
+    /// The socket has no room, or memory is exhausted. [`Stream::on_room`] reports when to retry.
     Busy,
     /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
@@ -156,7 +156,7 @@ impl Stream {
 
     /// Returns the handled bytes without an acknowledgement.
     fn unacknowledged(&self) -> u64 {
-        // In this order, because both grow.
+        // Loads `handled` last: both grow, and `handled` must not be the smaller number.
         let acknowledged = self.acknowledged.load(Ordering::Acquire);
         self.handled.load(Ordering::Acquire) - acknowledged
     }
@@ -194,7 +194,7 @@ impl Stream {
         }
         match &out.body {
             Body::Local(_) if len > 0 => {
-                // Counted, so that only their own frees wait for the system call.
+                // Counted references, so that only frees of these regions wait for the system call.
                 let region_ref = |key| self.shared.regions.acquire_counted(key);
                 region_refs = copy::acquire_all(&out.segments, region_ref).ok_or(NotSent::NoMemory)?;
                 pieces.extend(copy::sources(&out.segments, &region_refs, Slice { offset, len, last: false }));

@@ -57,7 +57,7 @@ fn sleep(poller: &Poller, due: Option<Duration>, polls: &mut u64) {
             isolate(|| device.beacon.respond());
         }
     };
-    // Closed streams have a deadline.
+    // While closed streams linger, `due` is not `None`, because they have a deadline.
     if device.table.read().is_empty() && due.is_none() {
         return wait(None, None);
     }

@@ -165,8 +165,9 @@ impl Tx {
     /// Determines when to send the waiting requests, after a post. `polls` is the number of polls before it.
     ///
     /// Requests are deferred while earlier ones are outstanding. The short requests of a stream wait until they are as
-    /// many as the outstanding ones, so several share a system call and the peer's report. Without outstanding requests,
-    /// a request is deferred only if the last request of that kind was followed by another without a poll.
+    /// many as the outstanding ones, so several share a system call and the peer's report. Without outstanding
+    /// requests, a request is deferred only if, after the last request that was posted in this situation, a second one
+    /// was posted before a poll.
     pub fn gather(&mut self, polls: u64) -> Leave {
         let waiting = self.requests.len() - self.launched;
         self.bursts |= std::mem::replace(&mut self.polls, polls) == polls;
@@ -219,7 +220,8 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends the kernel's acknowledgement of reports to a peer that has sent requests, unless own ones are outstanding.
+    /// Sends the kernel's acknowledgement of reports to a peer that has sent requests, unless requests of this end are
+    /// outstanding.
     pub fn acknowledge_reports(&self) {
         let serves = |stream: &&Arc<Stream>| self.requests.is_empty() && stream.handled.load(Ordering::Relaxed) > 0;
         self.stream.iter().filter(serves).for_each(|stream| stream.socket.acknowledge());
@@ -285,7 +287,8 @@ impl Tx {
         stop
     }
 
-    /// Fails if the oldest waiting request, whose memory is not registered, is the oldest incomplete one.
+    /// Called if the memory of the oldest waiting request is not registered. Fails if this request is the oldest
+    /// incomplete one; otherwise, the failure is deferred until the earlier requests are complete.
     fn lost(&self) -> Result<(), Fatal> {
         let before = self.launched.checked_sub(1).map(|last| &self.requests[last]);
         let is_oldest = self.reading == 0 && before.is_none_or(|before| before.end <= self.handled);

@@ -199,7 +199,7 @@ impl Transport for Verbs {
     }
 
     fn takes_extended(_: &Qp) -> bool {
-        // The private data does not contain what the peer accepts.
+        // Unknown, because the private data does not contain what the peer accepts.
         true
     }
 

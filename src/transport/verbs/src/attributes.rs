@@ -136,7 +136,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         // An EVD is core's queue; the device's queue only feeds it.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
-        // Devices without a limit of their own for reads report 0.
+        // Devices without a separate limit for reads report 0. On iWARP, 0 counts as 1.
         max_segments_read: match count(attr.max_sge_rd) {
             0 if !limits.iwarp => segments,
             limit => limit.clamp(1, segments),

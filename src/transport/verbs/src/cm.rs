@@ -117,7 +117,7 @@ impl Incoming {
             request.id = None;
         }
         if let Err(error) = accepted {
-            // The peer has given up, or will time out without a rejection.
+            // The peer has given up, or needs a rejection, without which it would wait until its timeout.
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
@@ -139,7 +139,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
         }
     };
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    // The kernel reports this for a lack of ports, too.
+    // The kernel also reports EADDRNOTAVAIL if no port is free.
     let no_port = error.raw_os_error() == Some(libc::EADDRNOTAVAIL) && qualifier.is_none() && has_device(at.ip());
     let error = if no_port { io::ErrorKind::AddrInUse.into() } else { error };
     net::log_listen_failure(at, &error);
@@ -230,8 +230,8 @@ fn remaining(qp: &Qp) -> Duration {
     way.map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()))
 }
 
-/// Queries the route for half of the remaining time, because older kernels do not repeat a lost query. Adds 1 s, so
-/// that the adapter's timer ends the attempt first.
+/// Queries the route for half of the remaining time, so that the attempt can repeat the query: older kernels do not
+/// repeat a lost one. Adds 1 s, so that the adapter's timer ends the attempt before the last query ends.
 fn query_route(qp: &Arc<Qp>, id: &CmId) -> io::Result<()> {
     id.resolve_route((remaining(qp) / 2 + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT))
 }
@@ -326,7 +326,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         ) => {
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
-        // Until now, the kernel sent no disconnect message.
+        // The kernel sends no disconnect message before the connection is established, so it must be sent now.
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Draining) => {
             let cm = qp.state.lock().cm.clone();
             cm.inspect(|cm| _ = cm.disconnect());
@@ -406,7 +406,7 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 pub fn retry_lookup(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
     match way {
         Some((from, to, until)) if Instant::now() < until && !device.is_gone() => {
-            // The kernel also reports a timeout if there is no route; connecting a UDP socket then tells why.
+            // The kernel also reports a timeout if there is no route; connecting a UDP socket then returns the error.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, NEIGHBOUR_TIMEOUT)
         }

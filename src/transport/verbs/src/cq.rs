@@ -2,8 +2,9 @@
 //!
 //! # Parts
 //! The queue of an EVD consists of *parts*, which are completion queues of the device. Before a queue pair is created,
-//! it reserves entries for all its work in one part. If no part has room, the last is resized, or else one added. The
-//! first part is created for the first queue pair, long enough for it, because a resize costs as much as a creation.
+//! it reserves entries for all its work in one part. If no part has room, the last part is resized. If this fails, a
+//! part is added. The first part is created for the first queue pair, long enough for it, because a resize costs as
+//! much as a creation.
 //!
 //! If the waiters of receives wake only for solicited messages, these receives complete in separate, always armed
 //! parts: a completion lacks the sender's solicited flag, but the device can restrict events to messages with the flag.
@@ -19,7 +20,8 @@
 //! endpoints are detected, and an entry is free once its completion is read.
 //!
 //! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
-//! empty before the event is reported. After a poll with receives, the channel is read, a dequeue's only system call.
+//! empty before the event is reported. After a poll that found completions in such a queue, the channel is read. No
+//! other part of a dequeue makes a system call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -400,7 +402,8 @@ impl CompletionQueue {
         found: &mut Found,
     ) {
         if std::mem::take(&mut source.due) {
-            // Others use the part only for requests.
+            // Reports to a queue pair whose receives complete in this part. Other queue pairs use the part only for
+            // requests.
             let receives = |entries: &[Reservation; 2]| Arc::ptr_eq(&entries[1].raw, &source.raw);
             let last = table.get(source.last).into_iter().chain(table).find(|(_, qp)| receives(&qp.entries));
             match (last, datagrams.iter().find(|qp| receives(&qp.entries))) {

@@ -130,7 +130,8 @@ struct Sentinel {
 
 impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
-        // Connections use another port space, and no other identifier has the token 0.
+        // Occupies no port of a connection, because connections use a different port space. No other identifier has the
+        // token 0.
         let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
             .inspect_err(|error| log::warn!("adapter {name}: cannot watch for the removal of its device: {error}"))
             .ok();

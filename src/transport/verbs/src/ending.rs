@@ -40,7 +40,8 @@ const REJECTED_LIMIT: Duration = Duration::from_millis(50);
 const REPEAT_TIME: Duration = Duration::from_secs(10);
 
 impl Qp {
-    /// Begins the end of an accepted or established connection. Returns `false` if there is none.
+    /// Begins the end of an accepted or established connection. Returns `false` if there is none, or if an accepted
+    /// connection must be reported as established first.
     pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -48,7 +49,8 @@ impl Qp {
             let cause = if state.violated.is_some() { ConnectionReport::Broken } else { cause };
             let cause = match state.phase {
                 QpPhase::Connected => cause,
-                // The connection is reported as established first.
+                // The peer has sent a message, so the connection must be reported as established first. [`Qp::report`]
+                // then begins the end.
                 QpPhase::Accepting if state.failed_recv.is_some() && cause == ConnectionReport::Broken => return false,
                 QpPhase::Accepting if cause == ConnectionReport::Broken => ConnectionReport::AcceptFailed,
                 QpPhase::Accepting => cause,
@@ -223,7 +225,8 @@ impl Qp {
     }
 
     /// Frees the queue pair and its identifier in another thread: on iWARP the kernel blocks the destruction until the
-    /// peer responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive it.
+    /// peer responds, for up to 20 seconds. Polls before [`Qp::leave`], so that completions of flushed receives still
+    /// find the queue pair.
     fn free_apart(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
@@ -238,7 +241,7 @@ impl Qp {
         }
     }
 
-    /// Calls `f`, which can destroy objects: in another thread if this is the progress thread.
+    /// Calls `f`, which can destroy objects: in another thread if this is the progress thread and memory suffices.
     pub fn apart(self: &Arc<Self>, f: fn(&Arc<Self>)) {
         let qp = self.clone();
         let freeing = &self.device.freeing;

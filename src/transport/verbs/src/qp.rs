@@ -245,9 +245,9 @@ impl Qp {
     /// the device would fill all of them.
     ///
     /// On Soft-RoCE, an empty read becomes an empty write: if the device repeats an empty read, the peer's device
-    /// checks its target and ends the connection (Linux 6.1; not 6.12 and 7.3, but the peer's is not known). An iWARP
-    /// read must have a segment. iWARP has no fence for reads, and soft-iWARP rejects it (Linux 6.1, 6.12, 7.3). So a
-    /// fenced read waits in the backlog: its source can be the memory of an earlier read.
+    /// checks its target and ends the connection (Linux 6.1; not 6.12 and 7.3, but the peer's kernel is unknown). An
+    /// iWARP read must have a segment. iWARP has no fence for reads, and soft-iWARP rejects a read with the fence flag
+    /// (Linux 6.1, 6.12, 7.3). So a fenced read waits in the backlog: its source can be the memory of an earlier read.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let limits = &self.device.limits;

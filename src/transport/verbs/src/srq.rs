@@ -101,7 +101,8 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
         let fixed = force_backlog || !device.limits.srq_resize;
         let make = |depth: usize| RawSrq::new(&zone.pd, small(depth), small(segments));
         let made = if fixed && strict {
-            // Can never be resized. A receive takes 112 bytes on soft-iWARP, and 32 in each completion queue.
+            // Such a queue can never be resized, so it gets spare room. A receive takes 112 bytes on soft-iWARP, and 32
+            // in each completion queue.
             let long = depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256);
             make(long.min(device.attributes.max_recvs_per_srq)).or_else(|_| make(depth))
         } else {
@@ -225,7 +226,7 @@ impl SharedQueue {
     #[cold]
     fn feed(&self, state: &mut SrqState) {
         if state.backlog.is_empty() && state.posted < state.limit {
-            // Core detects its watermark now.
+            // By its own count, core now raises the event of its watermark, so the device's event is not needed.
             (state.limit, state.due) = (0, false);
         }
         while self.takes(state) {
@@ -293,7 +294,7 @@ impl SharedQueue {
 
     fn limit_settled(&self, state: &mut SrqState) -> bool {
         if state.limit > 0 && state.posted + state.backlog.len() < state.limit {
-            // Core has counted less than the watermark, so it needs no event of the device.
+            // Core has counted fewer buffers than the watermark, so core needs no event of the device.
             state.limit = 0;
             state.due = false;
         }

@@ -263,7 +263,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 }
 
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
-    // The descriptor of a removed device always reports an error.
+    // The descriptor of a removed device always reports an error, so a sleep on it would return immediately.
     let events = (!turns.lost).then(|| device.context.as_fd());
     let (beacon, pause) = device.beacon.watched();
     let fds = [Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events, beacon];

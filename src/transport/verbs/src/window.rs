@@ -302,7 +302,7 @@ impl Type2Windows {
 }
 
 impl Qp {
-    /// Frees the objects of completed binds, and reports these. Called without a lock.
+    /// Frees the objects of completed binds, and reports the binds to core. Called without a lock.
     pub fn finish_binds(&self) {
         loop {
             let bound = self.sends.lock().take_completed_bind();

@@ -157,7 +157,8 @@ impl WorkQueue {
         Ok(())
     }
 
-    /// Returns whether the queue accepts work. The connection's end completes later posts.
+    /// Returns whether the queue accepts work. Core flushes work that is posted to a closed queue when the connection
+    /// ends.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.open
@@ -174,7 +175,8 @@ impl WorkQueue {
         self.posted - self.done < self.entries && self.backlog.is_empty()
     }
 
-    /// Returns how to start a request now. After a fenced one it waits, too.
+    /// Returns how to start a request now. While a fenced request is outstanding, a later request waits for the same
+    /// reads.
     fn start(&self, start: Start) -> Start {
         if start == Start::InTurn && self.fenced_by.is_some() { Start::Behind } else { start }
     }
@@ -188,13 +190,14 @@ impl WorkQueue {
         }
     }
 
-    /// Returns `id`, or the oldest outstanding read if that precedes it.
+    /// Returns `id`, or the oldest outstanding read if this read precedes `id`.
     pub fn oldest(&self, id: u64) -> u64 {
         let read = self.reads.as_ref().and_then(|reads| reads.ids.front());
         read.map_or(id, |read| id.min(*read))
     }
 
-    /// Adds work to the backlog. Behind a fenced request, posts it unless the queue is full.
+    /// Adds work to the backlog. While a fenced request is outstanding, also posts the backlog, as far as the device
+    /// has room.
     #[cold]
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], start: Start) -> Result<()> {
@@ -228,7 +231,7 @@ impl WorkQueue {
         Ok(self.backlog.room(1)?)
     }
 
-    /// Adds a bind, or an unbind without `bind`, to the backlog. [`WorkQueue::room_for_bind`] has made room.
+    /// Adds a bind to the backlog, or an unbind if `bind` is `None`. [`WorkQueue::room_for_bind`] has made room.
     pub fn wait_with_bind(&mut self, request: &Request<'_>, bind: Option<Arc<Shown>>, kept: BoundWindow) {
         let id = request.id;
         let (operation, start) = match bind {

@@ -1,7 +1,8 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
 //! The live endpoints of a process have different numbers. The first 1,024 numbers also differ from the numbers of all
-//! other processes on the host. Further numbers differ from them if process numbers leave the upper bits unused.
+//! other processes on the host. Further numbers also differ from other processes' numbers, if process IDs leave the
+//! upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;

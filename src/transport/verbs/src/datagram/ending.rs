@@ -1,6 +1,7 @@
 //! The end and the recovery of UD queue pairs.
 //!
-//! The device takes receives of the SRQ until the reset. So an end first stops it and reports all completions.
+//! The device takes receives of the SRQ until the reset. So an end first moves the queue pair to the error state and
+//! reports all completions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
 //! The header before the private data of a UD request and reply. SIDR transmits neither the requester's address nor the
-//! length of private data; of the responder only the queue pair.
+//! length of private data. Of the responder, it transmits only the queue pair number.
 
 use arrayvec::ArrayVec;
 

@@ -166,7 +166,7 @@ impl CmId {
         address: SocketAddr,
     ) -> io::Result<Self> {
         let mut native = native(address);
-        // A failed attempt may leave its identifier bound.
+        // A failed attempt may leave its identifier bound, so each attempt has a new identifier.
         again(|| {
             let id = CmId::new(space, channel, token)?;
             // SAFETY: a live identifier, and a whole socket address.

@@ -67,11 +67,11 @@ pub(super) fn solicited_if(solicited: bool) -> u32 {
 pub enum Start {
     /// None.
     InTurn,
-    /// Those for which an earlier fenced request waits.
+    /// The requests for which an earlier fenced request waits.
     Behind,
-    /// Reads and atomic operations, for which the device waits.
+    /// All earlier reads and atomic operations. The device waits for them.
     Fenced,
-    /// All, for which the backlog waits.
+    /// All earlier requests. The request waits for them in the backlog.
     Alone,
 }
 
@@ -158,7 +158,8 @@ impl RawQp {
     #[inline(always)]
     fn post_elements(&self, id: u64, operation: &Operation, elements: &mut [ibv_sge], start: Start) -> io::Result<()> {
         let mut flags = signalled(start == Start::Fenced);
-        // The device copies inline data during the post. A request that waits must carry what earlier reads bring.
+        // The device copies inline data during the post. A request that waits must not be inline, because earlier reads
+        // may still write the data that it sends.
         let inline = if start == Start::InTurn && self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
         let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
