@@ -939,9 +939,9 @@ typedef struct dat_ep_attr {
     DAT_VLEN max_rdma_size;
     /** Quality of service. */
     DAT_QOS qos;
-    /** Configuration of the receive stream. */
+    /** Which receive completions notify. */
     DAT_COMPLETION_FLAGS recv_completion_flags;
-    /** Configuration of the request stream. */
+    /** Which request completions notify. */
     DAT_COMPLETION_FLAGS request_completion_flags;
     /** Outstanding receives. With a shared receive queue: the hard high watermark. */
     DAT_COUNT max_recv_dtos;

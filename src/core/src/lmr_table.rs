@@ -167,7 +167,8 @@ struct Rows {
 
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// Distance between the first generations of 64 tables, so that their first contexts differ.
+/// Distance between the first generations of successive tables. The contexts of 64 successive tables differ until a row
+/// has had 64 regions.
 const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.

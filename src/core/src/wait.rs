@@ -92,7 +92,7 @@ pub enum Step<R> {
 pub struct EvdOutcome {
     /// The event, or why there is none.
     pub result: Result<Event>,
-    /// Number of remaining events.
+    /// Number of events that remain in the EVD after an event, a timeout or a signal; 0 after other errors.
     pub more: usize,
 }
 
@@ -121,8 +121,8 @@ enum Coverage {
     Partial,
 }
 
-/// The object of a wait. The waiter is removed from the object by [`Target::leave`], or by [`Target::check`] and
-/// [`Target::fail`] when they return an outcome.
+/// The object of a wait. [`Target::leave`], [`Target::fail`], and a [`Target::check`] that returns an outcome remove the
+/// waiter from the object.
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;

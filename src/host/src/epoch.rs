@@ -183,7 +183,7 @@ impl Drop for Owner {
 static OWNERS: PerThread<Owner> = PerThread::new();
 
 fn all() -> impl Iterator<Item = &'static Record> {
-    // SYNC record: makes the contents of the record visible.
+    // SYNC record: makes the contents of all listed records visible.
     let first = FIRST.load(Ordering::Acquire);
     // SAFETY: NULL, or a record that `make` has leaked.
     SPARE.iter().chain(std::iter::successors(unsafe { first.as_ref() }, |record| record.next))

@@ -93,7 +93,7 @@ pub fn life() -> u32 {
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
 /// The kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;
-/// Upper bound of the descriptors in [`NOTED`] so far.
+/// One more than the highest descriptor that was ever in [`NOTED`].
 static END: AtomicU32 = AtomicU32::new(0);
 
 fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {

@@ -195,8 +195,8 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
-            // A program that takes the event must find the completions of earlier messages. They follow the event on
-            // the same EVD, and precede it on another EVD.
+            // Completions that arrived before the event were held. On the event's EVD, they follow the event. On a
+            // different EVD, they precede it, so that a program that takes the event finds them.
             let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
             if !same {
                 self.release_held(&mut receives);

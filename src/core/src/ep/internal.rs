@@ -60,7 +60,7 @@ impl<T: Transport> InternalConnection<T> {
         EndpointSink { endpoint: self.0.clone(), life: 1 }
     }
 
-    /// Sets the owner and the queue pair, with room for `requests` requests.
+    /// Sets the owner and the queue pair. Reserves memory for `requests` outstanding requests.
     pub fn open(&self, owner: Weak<dyn ConnectionOwner>, (qp, tx): (Arc<T::Qp>, T::Tx), requests: usize) -> Result<()> {
         let mut sending = self.0.requests();
         sending.flight.reserve(requests)?;

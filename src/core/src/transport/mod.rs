@@ -300,8 +300,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Each begin is followed by an end; several needs may exist.
     fn watch(&self, on: bool);
 
-    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
-    /// the value alive briefly.
+    /// Ends the threads, and releases sockets, files and devices. Called once, after the objects are destroyed, except
+    /// EVDs that other adapters use. A drop would be too late, because concurrent calls can keep the adapter alive.
     fn close(&self);
 
     /// Releases what a forked child must not share with its parent. Called before other code of the child; takes no

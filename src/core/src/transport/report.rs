@@ -40,7 +40,7 @@ pub struct ConnectionRequestInfo {
     pub remote_address: Address,
     pub remote_qualifier: u64,
     pub private_data: Vec<u8>,
-    /// Number of the peer's endpoint, if the peer requests an exchange of datagrams.
+    /// The number of the peer's endpoint (`DatagramSink::number`), if the peer requests an exchange of address handles.
     pub datagrams: Option<u32>,
 }
 

@@ -246,9 +246,9 @@ pub struct DAT_EP_ATTR {
     pub max_rdma_size: DAT_SEG_LENGTH,
     /// Quality of service.
     pub qos: DAT_QOS,
-    /// Configuration of the receive stream.
+    /// Which receive completions notify.
     pub recv_completion_flags: DAT_COMPLETION_FLAGS,
-    /// Configuration of the request stream.
+    /// Which request completions notify.
     pub request_completion_flags: DAT_COMPLETION_FLAGS,
     /// Outstanding receives. With a shared receive queue: the hard high watermark.
     pub max_recv_dtos: DAT_COUNT,

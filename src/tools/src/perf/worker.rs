@@ -241,7 +241,7 @@ impl Worker {
         (memory.context, memory.address, self.into.layout.step as u64)
     }
 
-    /// Returns the maximum outstanding transfers, within the adapter's limit for reads.
+    /// Returns the maximum outstanding transfers of this thread. Reads also stay within the limits of its endpoints.
     pub fn window(&self) -> u32 {
         match self.plan.test.transfer() {
             Transfer::Read => {

@@ -161,7 +161,8 @@ impl Poller {
         }
     }
 
-    /// Handles ready sockets, and defers work for a thread without a lock.
+    /// Handles the expected or the ready sockets, and sends for noted connections. Defers work that needs a thread
+    /// without locks. With [`Poll::IfFree`], may return immediately.
     pub fn collect(&self, how: Poll) {
         let device = &*self.device;
         if how == Poll::IfFree && device.is_gathering() && device.count_idle() <= SKIPPED && self.may_skip() {

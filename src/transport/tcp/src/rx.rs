@@ -213,7 +213,8 @@ impl Rx {
     }
 }
 
-/// Returns the header of a record, or `None` if the header or the head is incomplete.
+/// Returns the header of the record at the start of `bytes`, or `None` if its header or its head
+/// ([`record`](crate::record)) is incomplete.
 #[inline(always)]
 fn decode_start(bytes: &[u8]) -> Result<Option<Header>, ConnEnd> {
     let Some(header) = bytes.first_chunk() else { return Ok(None) };

@@ -25,8 +25,8 @@ use crate::sys::cm::CmId;
 
 /// Maximum time for the device to complete outstanding work.
 pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Time without a completion after which a queue pair on an SRQ counts as drained, if the device does not report the
-/// last buffer.
+/// Time without a completion after which a queue pair counts as drained: on an SRQ of a device that never reports the
+/// last buffer, and on a device that forgets work at the end of a connection.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
 /// [`SRQ_QUIET`] for a device that should report the last buffer, but does not.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);

@@ -15,7 +15,7 @@ const HEADER: usize = 4;
 const VERSION: [u8; HEADER - 1] = [2, 0, 2];
 /// The header of a provider without private data in rejections.
 const WITHOUT_DATA: [u8; HEADER] = [0, 0, 0, 1];
-/// The kernel's reason for a rejection by an application.
+/// The reason of the InfiniBand CM for a rejection by an application, `IB_CM_REJ_CONSUMER_DEFINED`.
 pub const REJECTED_BY_APPLICATION: i32 = 28;
 
 /// Encodes a rejection by the program.

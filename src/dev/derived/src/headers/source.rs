@@ -1,8 +1,8 @@
-//! Reader of the modules of the interface, and their form in C.
+//! Reads the modules of an interface crate, and converts their items to C.
 //!
-//! cbindgen converts structures, unions, type aliases and functions. It gets each item alone, because it sorts the
-//! items of one run. This module writes constants, because cbindgen writes numbers in decimal, and enumerations, which are
-//! constants in Rust.
+//! cbindgen converts structures, unions, type aliases and functions, each in a run of its own, because it sorts the
+//! items of a run. This module itself writes enumerations, which are constants in Rust, and other constants, which
+//! cbindgen would write in decimal.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;

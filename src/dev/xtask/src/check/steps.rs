@@ -318,8 +318,8 @@ fn c20(context: &Context, step: &Step) -> Result<Results> {
     with_dapl2(context, step, &["check", "ALONE=skip", "API=2.0", &without])
 }
 
-/// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that scale with the
-/// deadlines.
+/// Runs the programs that need the machine for themselves. `DAT_TEST_SCALE` also scales their bounds of CPU time, so it
+/// omits the factor for concurrent lanes.
 fn alone(context: &Context, step: &Step) -> Result<Results> {
     let (scale, without) = (format!("DAT_TEST_SCALE={}", context.slow), format!("LEAVE={CORE}"));
     let mut results = suite(context, step, &["check", "ALONE=only", BRIEFLY, &scale])?;

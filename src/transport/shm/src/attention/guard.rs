@@ -151,7 +151,8 @@ impl PendingRecords {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Expires the timeout, to revoke records at the next poll.
+    /// Expires the timeout, to revoke records at the next poll: sets the least value that is a time, not a number of
+    /// polls.
     pub fn set_overdue(&self) {
         self.due.store(POLLS_BEFORE_CLOCK, Ordering::Relaxed);
     }

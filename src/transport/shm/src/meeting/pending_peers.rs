@@ -1,9 +1,9 @@
-//! Connected processes that have not completed the handshake.
+//! Accepted sockets of processes whose hello has not arrived.
 //!
-//! A process sends its hello immediately, but may wait for a CPU indefinitely. So a pending peer never times out.
-//! Pending peers use descriptors, so at most 64, or an eighth of the process's descriptors, can be pending. If another
-//! arrives, the process with the most pending peers gets `Message::Again` on its oldest, and connects again within 32
-//! ms while its program wants the connection. So only the program's timeout or the end of the peer ends an attempt.
+//! A process sends its hello immediately, but may wait for a CPU indefinitely, so no such socket times out. At most 64
+//! can be pending, or an eighth of the descriptor limit if that is less. If there is no room, the oldest socket of the
+//! process with the most gets `Message::Again`, and is closed. That process connects again within 32 ms while its
+//! program wants the connection. So only the program's timeout or the end of the peer ends an attempt.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
 //! The progress thread of a process. It establishes links, handles connection messages and their timeouts, and polls
 //! for data when no other thread does.
 //!
-//! * Processes of other users (SO_PEERCRED) are rejected. A hello is accepted if its sender, by the kernel's process
-//!   ID, listens at the name in the hello. A hello never replaces a link.
-//! * A peer that does not read its socket loses its link. Violations are logged once per process.
+//! * Processes of other users (SO_PEERCRED) are rejected. A hello is accepted if the kernel's process ID of its sender
+//!   is the ID of the listener at the name in the hello, or the ID in the name if nothing listens there. A hello never
+//!   replaces a link.
+//! * A peer that does not read its socket loses its link. The first violation of each peer process is a warning.
 //! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
 //! * The kernel limits a user's descriptors in flight. A timer retries a hello or welcome that exceeds the limit; later
 //!   ones wait until it is sent.

@@ -24,7 +24,7 @@ const BLOCKED_AFTER: Duration = Duration::from_millis(10);
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// The threads of an adapter.
+/// The threads that destroy objects of an adapter, and their tasks.
 #[derive(Default)]
 pub struct Freeing {
     state: Mutex<State>,
