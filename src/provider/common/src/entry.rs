@@ -10,8 +10,8 @@ use host::thread::isolate;
 use host::topic::Topic;
 use host::{cancel, cstr, memory, own_library};
 
-use crate::registration::{Identity, RegistryFunction, Served};
-use crate::{Adapter, Domain};
+use crate::Domain;
+use crate::registration::{Adapter, Identity, RegistryFunction, Served};
 
 /// Returns name and identity, and the version among `served`. `None` for an empty name or another major version.
 ///

@@ -58,7 +58,6 @@ use crate::ptr::{InPtr, Out};
 
 pub use call::{Answer, At, Fault, Positions};
 pub use handle::Domain;
-pub use registration::Adapter;
 
 #[doc(hidden)]
 pub use dat_core as core;

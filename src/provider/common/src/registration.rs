@@ -26,11 +26,6 @@ impl Adapter {
         Box::leak(Box::new(Adapter { name, major: F::Version::MAJOR, face: table.expose_provenance() }))
     }
 
-    /// Returns the name of the adapter.
-    pub fn name(&self) -> &CStr {
-        &self.name
-    }
-
     /// Returns whether the adapter has this name, for programs of this major version.
     fn is(&self, name: &CStr, major: u32) -> bool {
         self.major == major && self.name.as_c_str() == name
@@ -163,11 +158,11 @@ impl Registrations {
 
     /// Returns a registration.
     pub fn find(&self, name: &CStr, identity: Identity) -> Option<&Registration> {
-        self.live.iter().find(|known| known.identity == identity && known.adapter.name() == name)
+        self.live.iter().find(|known| known.identity == identity && known.adapter.is(name, identity.version.0))
     }
 
     /// Removes a registration, if it exists.
     pub fn remove(&mut self, name: &CStr, identity: Identity) {
-        self.live.retain(|known| known.adapter.name() != name || known.identity != identity);
+        self.live.retain(|known| known.identity != identity || !known.adapter.is(name, identity.version.0));
     }
 }
