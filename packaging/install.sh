@@ -13,6 +13,7 @@ export LC_ALL
 cd "$(dirname "$0")/.."
 
 table=packaging/libraries.txt
+tools='dat-info dat-ping dat-perf'
 case $DESTDIR$PREFIX in /*) ;; *) PREFIX=$PWD/$PREFIX ;; esac
 to=$DESTDIR$PREFIX
 doc=share/doc/libdat
@@ -38,7 +39,7 @@ files()
         echo "library $file $LIB/$file"
         awk -v file="$file" -v lib="$LIB" '$1 == "link" && $3 == file { print "link", file, lib "/" $2 }' $table
     done
-    for tool in dat-info dat-ping dat-perf; do
+    for tool in $tools; do
         echo "tool $tool bin/$tool"
         echo "data docs/completions/bash/$tool $BASHDIR/$tool"
         echo "data docs/completions/zsh/_$tool $ZSHDIR/_$tool"
@@ -66,7 +67,7 @@ files()
     done
 }
 
-# directories: prints the directories of the files, each with those above it, parents first.
+# directories: prints the directories of the files.
 directories()
 {
     files | awk '{ sub(/\/[^\/]*$/, "", $3); print $3 }' | sort -u
@@ -89,25 +90,21 @@ put()
     esac
 }
 
-case $1 in
-built)
-    for file in $(libraries); do
-        [ -e "$OUT/$file" ] || exit 1
-    done
-    for tool in dat-info dat-ping dat-perf; do
-        [ -e "$BIN/$tool" ] || exit 1
-    done
-    exit 0
-    ;;
-esac
-
 # Installing the sources over themselves would let uninstall remove their headers.
-[ ! include/dat/dat.h -ef "$to/include/dat/dat.h" ] || {
+[ "$1" = built ] || [ ! include/dat/dat.h -ef "$to/include/dat/dat.h" ] || {
     echo "make: PREFIX=$PREFIX is the directory of the sources" >&2
     exit 1
 }
 
 case $1 in
+built)
+    for file in $(libraries); do
+        [ -e "$OUT/$file" ] || exit 1
+    done
+    for tool in $tools; do
+        [ -e "$BIN/$tool" ] || exit 1
+    done
+    ;;
 install)
     new=$(directories | while read -r directory; do mkdir -pv "$to/$directory"; done)
     [ -n "$DESTDIR" ] || [ -z "$new" ] || echo "$new" | sed "s/^[^']*'\(.*\)'$/\1/" >>"$made"
