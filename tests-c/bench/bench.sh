@@ -109,10 +109,10 @@ configure()
 {
     mkdir "$work/$1.lib" && mkdir -m 700 -p "$work/meet" || exit 2
     case $3 in
-    1.2) pairs="libdat.so.1:libdat.so $provider.so.1:$provider.so" ;;
-    *) pairs="libdat2.so.2:libdat2.so $provider.so.2:$provider.so" ;;
+    1.2) library=libdat.so.1:libdat.so ;;
+    *) library=libdat2.so.2:libdat2.so ;;
     esac
-    for pair in $pairs; do
+    for pair in $library "$provider.so.${3%.*}:$provider.so"; do
         file=$2/${pair%:*}
         [ -e "$file" ] || file=$2/${pair#*:}
         [ -e "$file" ] || { echo "bench.sh: no ${pair%:*} in $2" >&2; exit 2; }

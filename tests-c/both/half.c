@@ -81,7 +81,7 @@ static void *zone(void)
 
 static bool is_invalid(DAT_RETURN rc, DAT_UINT32 subtype)
 {
-    return DAT_GET_TYPE(rc) == DAT_INVALID_HANDLE && DAT_GET_SUBTYPE(rc) == subtype;
+    return rc_is(rc, DAT_INVALID_HANDLE) && DAT_GET_SUBTYPE(rc) == subtype;
 }
 
 static bool refuses_async(void *evd)

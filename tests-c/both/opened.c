@@ -69,6 +69,10 @@ static void share_providers(void)
         void *first = dlopen(providers[i].file, RTLD_NOW | RTLD_LOCAL);
         void *second = dlopen(providers[i + 1].file, RTLD_NOW | RTLD_LOCAL);
 
+        if (first == NULL && second == NULL) {
+            skip(1, "%s is not built", providers[i].file);
+            continue;
+        }
         ok(providers[i].udapl == 12 && providers[i + 1].udapl == 20 && first == second, "%s and %s: one library",
            providers[i].file, providers[i + 1].file);
     }
