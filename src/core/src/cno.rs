@@ -274,9 +274,9 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger and returns its EVD. For a freed EVD, returns an EVD with an event instead. If no EVD
-    /// has an event, returns the handle of the freed EVD, or `None` if the CNO has a descriptor. Returns NULL if the
-    /// CNO was freed.
+    /// Takes the stored trigger and returns its EVD. For a freed EVD, returns an EVD with an event instead. If all EVDs
+    /// are empty, returns the handle of the freed EVD, or `None` if the CNO has a descriptor. Returns NULL if the CNO
+    /// was freed.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();

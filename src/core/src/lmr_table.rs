@@ -167,8 +167,8 @@ struct Rows {
 
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// Distance between the first generations of successive tables. The contexts of 64 successive tables differ until a row
-/// has had 64 regions.
+/// Distance between the first generations of successive tables. The contexts of 64 successive tables differ until 64
+/// regions have used a row.
 const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.

@@ -35,8 +35,8 @@ pub const CLOSED: u64 = 1 << 63;
 
 pub type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-/// A service point, a peer without a complete greeting, an attempt of this end, an accepted connection that its peer
-/// has not used, or a stream that this end has closed. The adapter's set contains the sockets of the last two.
+/// A service point, a peer without a complete greeting, or an attempt of this end. Or an accepted connection without a
+/// record from its peer, or a stream that this end has closed: their sockets are in the adapter's set.
 pub enum Half {
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },
@@ -147,8 +147,8 @@ impl Handshakes {
         (due, next)
     }
 
-    /// If `counts` accepts at least `most` halves, removes the accepted half with the earliest deadline. Returns
-    /// whether it removed one.
+    /// If `counts` accepts at least `most` halves, removes the accepted half with the earliest deadline, and
+    /// returns `true`.
     pub fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> bool {
         let (mut found, mut oldest) = (0, None);
         for Entry { number, deadline, half } in &self.halves.lock().list {

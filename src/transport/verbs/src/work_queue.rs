@@ -196,8 +196,8 @@ impl WorkQueue {
         read.map_or(id, |read| id.min(*read))
     }
 
-    /// Adds work to the backlog. While a fenced request is outstanding, also posts the backlog, as far as the device
-    /// has room.
+    /// Adds work to the backlog. While a fenced request is outstanding, also posts as much of the backlog as the device
+    /// accepts.
     #[cold]
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], start: Start) -> Result<()> {
