@@ -88,7 +88,7 @@ for tool in $tools; do
         try asan -p host -p dat-registry -p dat-core
         try asan -p dat-software -p dat-shm --lib
         try asan -p dat-shm --tests
-        try asan -p dat-provider-common --tests ;;
+        try asan -p dat-provider --tests ;;
     tsan)
         try tsan -p dat-core --lib
         try tsan -p dat-core --tests

@@ -47,8 +47,8 @@ not_in_headers='DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_SRQ_IN_USE
 DAT_OVERRIDE DAT_LOG DAT_DBG_TYPE DAT_DBG_DEST DAT_IB_IMMED_DATA DAT_SHM_VM DAT_VERBS_SRQ_BACKLOG
 DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN DAT_2'
 # Named attributes and counters without a macro. Their names are only in the code.
-attributes=$(sed -n 's/^ *(c"\(DAT_[A-Z_]*\)", .*/\1/p' "$here/../../src/provider/v20/src/named.rs")
-not_in_headers="$not_in_headers $attributes $(sed -n 's/^ *c"\(DAT_COUNTER_[A-Z_]*\)",$/\1/p' "$here/../../src/provider/common/src/counted.rs")"
+attributes=$(sed -n 's/^ *(c"\(DAT_[A-Z_]*\)", .*/\1/p' "$here/../../src/provider/src/v20/named.rs")
+not_in_headers="$not_in_headers $attributes $(sed -n 's/^ *c"\(DAT_COUNTER_[A-Z_]*\)",$/\1/p' "$here/../../src/provider/src/counted.rs")"
 
 count=0
 passed=0

@@ -1,9 +1,0 @@
-//! The slots of uDAPL 2.0.
-
-mod further;
-mod slots;
-
-mod version {
-    pub use dat_provider20::Udat20 as Tested;
-    pub use dat_udat20::*;
-}
