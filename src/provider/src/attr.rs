@@ -16,8 +16,8 @@ pub fn address_ptr(address: &Address) -> DAT_IA_ADDRESS_PTR {
     address.native().as_ptr().cast_mut().cast()
 }
 
-/// Returns `srq_watermarks_supported`: a high watermark that raises an event, one that ends the connection, and a low
-/// watermark, if supported.
+/// Returns the bits of `srq_watermarks_supported`: always for the high watermarks that raise an event or end the
+/// connection, and with `low` for the low watermark.
 pub fn watermarks(low: bool) -> i32 {
     0x010 | 0x100 | i32::from(low)
 }
@@ -96,7 +96,7 @@ macro_rules! provider_attr {
             provider_version_minor: version(env!("CARGO_PKG_VERSION_MINOR")),
             dapl_version_major: DAT_VERSION_MAJOR,
             dapl_version_minor: DAT_VERSION_MINOR,
-            // DAT_MEM_TYPE_VIRTUAL is 0.
+            // DAT_MEM_TYPE_VIRTUAL is 0, so it adds no bit.
             lmr_mem_types_supported: DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL,
             iov_ownership_on_return: DAT_IOV_CONSUMER,
             dat_qos_supported: DAT_QOS_BEST_EFFORT,

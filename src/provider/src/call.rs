@@ -40,7 +40,8 @@ pub enum Fault {
     NotRegistered,
     /// The qualifier of an RSP is in use. For PSPs, [`Error::QualifierInUse`] has another code.
     ReservedQualifierInUse,
-    /// A CNO without waiting threads is not triggered. For waits and EVDs, [`Error::QueueEmpty`] has another code.
+    /// A call that does not wait found no trigger in the CNO. For waits and EVDs, [`Error::QueueEmpty`] has another
+    /// code.
     NotTriggered,
 }
 
@@ -48,7 +49,7 @@ impl Fault {
     /// Returns the fault of an error in a call with arguments at `positions`.
     #[inline]
     pub fn new(error: Error, positions: &[(Arg, u32)]) -> Self {
-        // An empty queue is frequent in programs that poll.
+        // An empty queue is frequent in programs that poll, so only this case is inlined.
         if matches!(error, Error::QueueEmpty) { Fault::Core(error) } else { Fault::positioned(error, positions) }
     }
 
@@ -65,10 +66,10 @@ impl Fault {
     }
 }
 
-/// Result of a call or a part.
+/// Result of a slot, or of a part of a slot.
 pub type Answer<T> = Result<T, Fault>;
 
-/// Positions of arguments, from 1.
+/// Positions of a call's arguments, from 1. An [`Arg`] that is not in the list has the position 0.
 pub type Positions = &'static [(Arg, u32)];
 
 /// Converts errors of the core into faults.
@@ -147,7 +148,8 @@ macro_rules! simple_slot {
     };
 }
 
-/// Defines the slot of a query. `$fields` has all bits of its mask. `fast` before the name makes it run by [`fast`].
+/// Defines the slot of a query. `$fields` has all bits of its mask. With `fast` before the name, the slot runs by
+/// [`fast`] instead of [`slow`].
 #[macro_export]
 macro_rules! query_slot {
     ($slot:ident: $($query:tt)*) => { $crate::query_slot!(slow $slot: $($query)*); };
@@ -167,7 +169,8 @@ macro_rules! query_slot {
     };
 }
 
-/// Runs a post, dequeue or short query. Disables cancellation, because `body` can drop an object's last reference.
+/// Runs a post, dequeue or short query. Disables cancellation, because `body` can drop an object's last reference, and
+/// this drop can reach a cancellation point.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }

@@ -2,9 +2,10 @@
 //!
 //! A list of attributes has a fixed address, and each query overwrites its values. Programs use lists even after the
 //! object was freed: they create endpoints with a freed endpoint's attributes, and read the attributes of a closed
-//! adapter. So lists are never freed, but new objects reuse the lists of freed objects, which bounds their number.
+//! adapter. So lists are never freed, but new objects reuse the lists of freed objects, which bounds the number of
+//! lists.
 //!
-//! A program can read digits during a query, so they are atomic bytes with a final zero.
+//! A program can read a value during a query, so the digits are atomic bytes with a final zero.
 
 use std::ffi::{CStr, CString, c_char};
 use std::io::Write;
@@ -41,7 +42,7 @@ const OF_ENDPOINT: usize = NAMES.len() - 1;
 /// Number of counters of an endpoint.
 pub const NUMBER_OF_ENDPOINT: DAT_COUNT = OF_ENDPOINT as DAT_COUNT;
 
-/// Maximum length of a program's name, in bytes, with the final 0.
+/// Maximum length of an attribute's name that a program passes, in bytes, with the final 0.
 const NAME_MAX: usize = 64;
 
 fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
@@ -68,7 +69,7 @@ impl Digits {
     }
 }
 
-/// Names and values of attributes without counters.
+/// Names and values of the attributes that precede the counters in a list.
 pub type Head = Vec<(&'static CStr, CString)>;
 
 /// A list of attributes: `head`, then counters.
@@ -85,7 +86,7 @@ unsafe impl Sync for Report {}
 
 impl Report {
     fn new(head: Head, names: &[&'static CStr]) -> Result<Report, NoMemory> {
-        // The reserve must not contain a list that outlives the call.
+        // The head outlives the call, so it must not be in the memory reserve ([`memory`]).
         if memory::is_lent(&*head) || head.iter().any(|(_, value)| memory::is_lent(value.to_bytes())) {
             return Err(NoMemory);
         }
@@ -135,7 +136,7 @@ impl Lists {
         fork::with_fork_lock(|| f(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Returns a list that begins with `head`.
+    /// Returns an unused or a new list that begins with `head`.
     fn lend(&'static self, head: Head) -> Result<Lent, NoMemory> {
         let spare = self.spare(|Spare { lists, .. }| {
             let at = lists.iter().rposition(|report| report.head == head)?;
@@ -182,7 +183,7 @@ pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR)
 
 /// Returns `head` followed by the adapter's counters, or an empty list if memory is short.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: Head) -> Attributes {
-    // The head changes with the port's state.
+    // The head changes with the port's state, so an adapter can have several lists.
     let report = ia.api_data.with(
         || Ok(Vec::new()),
         |lists: &mut Vec<Lent>| -> Result<Attributes, NoMemory> {
@@ -200,7 +201,7 @@ pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: Head) -> Attributes {
     report.and_then(Result::ok).unwrap_or((0, std::ptr::null_mut()))
 }
 
-/// Returns whether a program's list has the form of an endpoint's counters.
+/// Returns whether a program's list has the names of an endpoint's counters, in their order.
 ///
 /// # Safety
 /// `list` is NULL or has `count` elements, with names that are NULL or C strings.

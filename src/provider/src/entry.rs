@@ -13,7 +13,8 @@ use host::{cancel, cstr, memory, own_library};
 use crate::Domain;
 use crate::registration::{Adapter, Identity, RegistryFunction, Served};
 
-/// Returns name and identity, and the version among `served`. `None` for an empty name or another major version.
+/// Returns the version in `served` that `info` names, and the adapter's name and identity. Returns `None` for NULL, an
+/// empty name or a major version that is not in `served`.
 ///
 /// # Safety
 /// `info` is NULL or readable.
@@ -34,7 +35,7 @@ unsafe fn read_info(
 /// Calls dat_registry_add_provider or dat_registry_remove_provider.
 ///
 /// # Safety
-/// `function` is one of these; `info` is readable.
+/// `function` is one of these functions; `info` is readable.
 unsafe fn call_registry(
     function: RegistryFunction,
     adapter: &'static Adapter,
@@ -60,7 +61,7 @@ pub unsafe fn init<T: Transport>(
     instance_data: *const c_char,
 ) {
     let before = cancel::forbid();
-    // If the closure panics, the adapter is not registered.
+    // Ignores a panic of the closure, which leaves the adapter unregistered.
     let _ = isolate(|| {
         diagnostics::init(library, Role::Provider);
         // C registries unload a provider with its last adapter, but threads and handlers still need its code.
@@ -77,8 +78,8 @@ pub unsafe fn init<T: Transport>(
         } else {
             // SAFETY: the caller promises a C string.
             let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
-            // This function cannot report a lack of memory. The registry checks for a lasting lack, and the second
-            // attempt covers a brief lack.
+            // This function cannot report a lack of memory. The registry checks for a lasting lack before the call, and
+            // the second attempt here covers a brief lack.
             let Ok(text) = memory::text(&text).or_else(|_| memory::text(&text)) else {
                 log::error!("dat_provider_init: cannot copy the instance data: out of memory");
                 return;

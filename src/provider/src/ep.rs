@@ -22,8 +22,8 @@ use crate::{Answer, Fault, Provider, Version, count};
 type EpAttr<F> = <<F as Provider>::Version as Version>::EpAttr;
 pub(crate) type EpParam<F> = <<F as Provider>::Version as Version>::EpParam;
 
-/// Defines the slot of dat_ep_query of the version in scope. The list sets fields that only this version has. Its values
-/// can use `$status`, the result of [`Endpoint::query`]. `$attributes` converts the attributes.
+/// Defines the slot of dat_ep_query of the version in scope. The list sets fields that only this version has. The
+/// values can use `$status`, the result of [`Endpoint::query`]. `$attributes` converts the attributes.
 #[macro_export]
 macro_rules! ep_query {
     ($status:ident, $attributes:path, { $($field:ident: $value:expr),* $(,)? }) => {
@@ -48,7 +48,7 @@ macro_rules! ep_query {
                 ep_attr: {
                     let mut attributes = $attributes(&$status.attr, $status.srq.is_some());
                     let (count, counters) = $crate::counted::of_endpoint(ep);
-                    // If the result contained only the number, programs would dereference the NULL list.
+                    // Without the list, the number must be 0, because programs would dereference the NULL list.
                     if $status.attr.counters_number && $status.attr.counters_list {
                         attributes.ep_provider_specific_count = count;
                     }
@@ -78,7 +78,7 @@ fn evd_of<F: Provider>(
     if evd.as_ref().is_none_or(fits) { Ok(evd) } else { Err(Fault::Handle(role)) }
 }
 
-/// Creates an endpoint. The attributes are the argument at `position`, the new handle the next.
+/// Creates an endpoint. The attributes are the argument at `position`, and the new handle is the argument after it.
 fn create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,

@@ -42,7 +42,7 @@ macro_rules! write_event {
             Event::ConnectionRequest { point, reserved: _, datagrams: _, qualifier, cr } => {
                 let request = <$provider>::domain().get::<Cr<<$provider as $crate::Provider>::Transport>>(raw(cr));
                 let data = DAT_CR_ARRIVAL_EVENT_DATA {
-                    // All handles in the union have the same offset.
+                    // All handles in the union have the same offset, so any member serves.
                     sp_handle: DAT_SP_HANDLE { psp_handle: raw(point) },
                     local_ia_address_ptr: request.map_or(std::ptr::null_mut(), |cr| {
                         $crate::attr::address_ptr(&cr.ia().attributes().address)
@@ -54,9 +54,9 @@ macro_rules! write_event {
                 write_field!(out, event_data.cr_arrival_event_data, data);
                 DAT_CONNECTION_REQUEST_EVENT
             }
-            // The EVD keeps the bytes until its next event, even if the endpoint is reset.
+            // The EVD keeps the bytes until its next event with private data, even if the endpoint is reset.
             Event::Connection { ep, kind, private_data } => connection(ep, kind, private_data.as_deref()),
-            // The address handle keeps the bytes, too.
+            // The address handle of a successful exchange also keeps the bytes.
             Event::Peer { ep, kind, peer } => connection(ep, connection_event(kind), peer.private_data.as_deref()),
             Event::Async { object, reason } => {
                 let (number, reason) = c_async(reason);

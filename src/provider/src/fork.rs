@@ -36,7 +36,7 @@ extern "C" fn child<F: Provider>() {
     clean_up(F::domain());
 }
 
-/// Ends all objects of the parent in the child of a fork. Does nothing if an earlier call did this.
+/// Invalidates all objects of the parent in the child of a fork. Does nothing if an earlier call did this.
 fn clean_up<T: Transport>(domain: &'static Domain<T>) {
     // SAFETY: the caller is the child of a fork.
     let Some(held) = (unsafe { domain.fork.fetch() }) else { return };
@@ -49,7 +49,7 @@ fn clean_up<T: Transport>(domain: &'static Domain<T>) {
     drop(held);
 }
 
-/// Runs the child's handler if an earlier handler, of the program, enters the library first.
+/// Runs the child's handler early, if a fork handler of the program enters the library before libc calls `child`.
 #[inline]
 pub(crate) fn finish<T: Transport>(domain: &'static Domain<T>) {
     let forker = domain.forker.load(Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Handles and their objects.
 //!
 //! A handle is the address of a cell that begins with the address of the provider table. Registries read the adapter's
-//! name from this table, so each name has a table.
+//! name from this table, so each name has a table of its own.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -25,7 +25,7 @@ pub struct Domain<T: Transport> {
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations>,
     pub(crate) fork: Hold<MutexGuard<'static, Registrations>>,
-    /// The forking process, or 0.
+    /// ID of the process that is forking; 0 otherwise.
     pub(crate) forker: AtomicU32,
 }
 
@@ -40,7 +40,7 @@ impl<T: Transport> Domain<T> {
         }
     }
 
-    /// Locks the registrations.
+    /// Locks the registrations. In the child of a fork, first ensures that the child's handler has run.
     pub fn registrations(&'static self) -> MutexGuard<'static, Registrations> {
         fork::finish(self);
         self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
@@ -63,7 +63,7 @@ impl<T: Transport> Domain<T> {
         self.cell(handle)?.get()
     }
 
-    /// Returns the kind of a live object.
+    /// Returns the kind of the live object with this handle; `None` if there is none.
     #[inline]
     pub fn kind(&self, handle: DAT_HANDLE) -> Option<Kind> {
         self.cell(handle)?.kind()
@@ -81,13 +81,13 @@ pub fn handle_or_null<O: Object>(object: Option<&Arc<O>>) -> DAT_HANDLE {
     object.map_or(ptr::null_mut(), |object| handle_of(&**object))
 }
 
-/// Converts a handle of the core.
+/// Converts a handle of the core to its C type.
 #[inline]
 pub fn raw(handle: Handle) -> DAT_HANDLE {
     ptr::with_exposed_provenance_mut::<c_void>(handle.0)
 }
 
-/// Returns the object of the argument with this role.
+/// Returns the object of the argument with this role. Fails with the role if there is no such object.
 pub fn find<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
     F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }
@@ -118,8 +118,8 @@ pub fn find_in_or_null<F: Provider, O: Object>(
     if handle.is_null() { Ok(None) } else { find_in::<F, O>(ia, handle, role, ia_of).map(Some) }
 }
 
-/// Queries the object that is the first argument. `unknown` contains undefined bits of the mask, the second argument.
-/// Writes all fields regardless of the mask.
+/// Queries the object that is the first argument. `unknown` contains the undefined bits of the mask, the second
+/// argument; if any is set, the query fails. Writes all fields regardless of the mask.
 pub fn query<F: Provider, O: Object, P>(
     handle: DAT_HANDLE,
     role: Role,

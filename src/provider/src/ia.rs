@@ -19,7 +19,8 @@ use crate::{At, Fault, Provider, Version};
 type IaAttr<F> = <<F as Provider>::Version as Version>::IaAttr;
 type ProviderAttr<F> = <<F as Provider>::Version as Version>::ProviderAttr;
 
-/// Returns the program's handle of an adapter. Some registries translate the provider's handle.
+/// Returns the program's handle of an adapter. Some registries translate the provider's handle, so this function asks
+/// the registry.
 pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     let handle = handle_of(ia);
     if F::Version::IA_HANDLES.is_none() {
@@ -74,7 +75,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
             .at(&[(Arg::QueueLength, 2)])?;
         if made {
             if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {
-                // The program did not request this size, so failure is no error.
+                // Ignores an error, because the program did not request this size.
                 let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
             }
         }

@@ -95,7 +95,8 @@ pub fn count(count: usize) -> DAT_COUNT {
     DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
 }
 
-/// A version over a transport. A provider library implements it for each version.
+/// The combination of a transport and a version. A provider library implements this trait for each version that it
+/// serves.
 pub trait Provider: Sized + 'static {
     /// The transport.
     type Transport: Transport;
@@ -132,7 +133,8 @@ pub trait Version: Sized + 'static {
     const CODE_NAMES: CodeNames;
     /// Symbol version of the registry's functions.
     const NODE: &'static CStr;
-    /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's.
+    /// The registry's function that converts the provider's handle of an adapter to the program's handle; `None` if
+    /// programs use the provider's handles.
     const IA_HANDLES: Option<&'static CStr>;
 
     /// Minimum length of an asynchronous EVD that dat_ia_open creates.
@@ -147,26 +149,27 @@ pub trait Version: Sized + 'static {
     /// All bits of dat_ep_modify's mask.
     const EP_FIELDS: DAT_EP_PARAM_MASK;
 
-    /// All rights.
+    /// All rights that the version defines.
     const RIGHTS: Rights;
-    /// Privilege bits without effect.
+    /// Privilege bits that programs may set, without effect.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS;
-    /// All event streams.
+    /// All event streams that the version defines.
     const STREAMS: Streams;
     /// Flags of dat_ep_connect for multipathing, which no adapter supports.
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
     /// `true` if dat_ep_create_with_srq accepts NULL attributes.
     const SRQ_DEFAULTS: bool;
-    /// The state of a usable SRQ.
+    /// The state that a query returns for every SRQ.
     const SRQ_OPERATIONAL: DAT_SRQ_STATE;
 
     /// Returns the table of an adapter. The name must outlive the table.
     fn table<F: Provider<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
-    /// Writes a DTO completion that was dequeued from `evd`, with the value of an extended transfer.
+    /// Writes a DTO completion that was dequeued from `evd`. `extra` is the value of an extended transfer
+    /// ([`Event::Transfer`]).
     fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion, extra: u32);
 
-    /// Writes an event that was dequeued from `evd`.
+    /// Writes any event that was dequeued from `evd`.
     fn event<F: Provider<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);
 
     /// Returns the return code of a fault, never `DAT_SUCCESS`.
@@ -188,8 +191,8 @@ pub trait Version: Sized + 'static {
     /// Returns the mask bit of an endpoint's field.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
 
-    /// Reads the new value of `field` from the argument of dat_ep_modify. For a list, also reads its length if `mask`
-    /// contains the length's bit.
+    /// Reads the new value of `field` from the argument of dat_ep_modify. For a list, also reads the length of the list
+    /// if `mask` contains the bit of this length.
     fn ep_value<F: Provider<Version = Self>>(
         ep: &Endpoint<F::Transport>,
         field: Field,

@@ -15,8 +15,8 @@ use crate::{Answer, Fault, Provider, Version};
 
 type Source<F> = Option<Arc<Lmr<<F as Provider>::Transport>>>;
 
-/// Converts a memory description, the third argument, of `kind`, the second. Also returns the LMR that it names, if
-/// any, which must belong to `ia`.
+/// Converts `region`, the third argument of dat_lmr_create. `kind`, the second argument, selects the member of
+/// `region`. Also returns the LMR that `region` names, if any. This LMR must belong to `ia`.
 ///
 /// # Safety
 /// The member of this kind is initialised. A shared memory name is NULL or has 40 readable bytes.
@@ -100,7 +100,7 @@ macro_rules! lmr_slots {
             }
         });
 
-        /// Slot of dat_lmr_create. Only `lmr_handle` is a required result.
+        /// Slot of dat_lmr_create. The pointers to the results may be NULL, except `lmr_handle`.
         ///
         /// # Safety
         /// The description's member of this type is initialised. A shared memory name is NULL or has 40 readable bytes.
@@ -145,7 +145,7 @@ macro_rules! lmr_slots {
 
 crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 
-/// Checks the segments, and executes a fence, which suffices because memory is coherent.
+/// Checks the segments, and executes a fence. This suffices, because memory is coherent with the devices.
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets are readable.

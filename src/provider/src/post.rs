@@ -53,7 +53,7 @@ impl<V: Version> Segments<V> {
     /// During the call, `list` must be NULL, or `count` triplets must be readable.
     #[inline(always)]
     pub unsafe fn new(count: DAT_COUNT, list: *const V::LmrTriplet) -> Self {
-        // A negative count exceeds every limit.
+        // As an unsigned number, a negative count exceeds every limit.
         Segments { count: count as u32 as usize, list }
     }
 }
@@ -94,8 +94,8 @@ pub fn word(context: DAT_CONTEXT) -> u64 {
     unsafe { context.as_64 }
 }
 
-/// Returns the remote segment of an RDMA operation, the argument at `position`. If it is NULL, returns the fault of the
-/// `local` segments, if any, or of this argument.
+/// Returns the remote segment of an RDMA operation, the argument at `position`. If this argument is NULL, fails with
+/// the fault of the `local` segments, or for valid ones with the fault of this argument.
 #[inline(always)]
 pub fn remote<V: Version>(
     triplet: InPtr<V::RmrTriplet>,

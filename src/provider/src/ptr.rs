@@ -1,7 +1,7 @@
 //! Pointers to inputs and outputs of the program.
 //!
 //! The functions of the provider table wrap pointer arguments in these types, and assert there that the pointers are
-//! valid, so most slots contain no unsafe code. Accesses need no alignment.
+//! valid. So most slots contain no unsafe code. Accesses need no alignment.
 
 use std::ptr::null_mut;
 
@@ -75,7 +75,7 @@ impl<V: Copy> InPtr<V> {
         Some(unsafe { self.0.read_unaligned() })
     }
 
-    /// Reads a required argument. Fails for NULL.
+    /// Reads the required argument at `position`. Fails for NULL.
     #[inline]
     pub fn required(self, position: u32) -> Answer<V> {
         self.get().ok_or(Fault::Argument(position))
@@ -109,13 +109,13 @@ impl<V> OutPtr<V> {
         self.0.is_null()
     }
 
-    /// Returns the destination of a required result. Fails for NULL.
+    /// Returns the destination of a required result, the argument at `position`. Fails for NULL.
     #[inline]
     pub fn required(self, position: u32) -> Answer<Out<V>> {
         if self.0.is_null() { Err(Fault::Argument(position)) } else { Ok(Out(self.0)) }
     }
 
-    /// Writes an optional result.
+    /// Writes an optional result. Has no effect for NULL.
     #[inline]
     pub fn offer(self, value: V) {
         if !self.0.is_null() {

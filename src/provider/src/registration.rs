@@ -10,7 +10,8 @@ use host::symbol;
 
 use crate::{Provider, Version};
 
-/// An adapter's name in one version, and its provider table, to which its handles point. Never freed.
+/// An adapter's name in one version, and its provider table, whose address begins the cells of its objects. Never
+/// freed.
 pub struct Adapter {
     name: CString,
     major: u32,
@@ -77,16 +78,16 @@ pub struct Registrations {
     pub(crate) adapters: Vec<Known>,
 }
 
-/// An adapter and its current state.
+/// An adapter, with values of its last registration and opening.
 pub struct Known {
     pub(crate) adapter: &'static Adapter,
-    /// Value of the registration that was opened last.
+    /// `Identity::thread_safe` of the registration that was opened last.
     pub(crate) thread_safe: bool,
-    /// The registry's function that returns programs' handles.
+    /// The registry's function that [`Version::IA_HANDLES`] names, if the registry has it.
     pub ia_handles: Option<RegistryFunction>,
 }
 
-/// One call of init.
+/// A registration of an adapter by a call of [`init`](crate::entry::init).
 pub struct Registration {
     pub(crate) adapter: &'static Adapter,
     pub(crate) instance_data: String,
@@ -117,8 +118,8 @@ impl Registrations {
         self.adapters.iter().find(|known| known.adapter.face() == face)
     }
 
-    /// Returns the last registration of a name in a version. Entries that differ only in thread safety share a name, and
-    /// a registry opens the entry that it has just initialised.
+    /// Returns the last registration of a name in a version. Entries that differ only in thread safety share a name,
+    /// and a registry opens the entry that the registry has just initialised.
     pub fn newest(&mut self, name: &CStr, major: u32) -> Option<(&Registration, &mut Known)> {
         let registration = self.live.iter().rev().find(|registration| registration.adapter.is(name, major))?;
         Some((registration, self.adapters.iter_mut().find(|known| known.adapter.is(name, major))?))
@@ -150,13 +151,13 @@ impl Registrations {
         adapter
     }
 
-    /// Returns whether an entry of this name with other instance data is registered.
+    /// Returns whether a different entry of this name, with other instance data, is registered.
     pub fn is_ambiguous(&self, name: &CStr, identity: Identity, instance_data: &str) -> bool {
         let mut named = self.live.iter().filter(|known| known.adapter.is(name, identity.version.0));
         named.any(|known| known.identity != identity && known.instance_data != instance_data)
     }
 
-    /// Returns a registration.
+    /// Returns the registration of a name with this identity.
     pub fn find(&self, name: &CStr, identity: Identity) -> Option<&Registration> {
         self.live.iter().find(|known| known.identity == identity && known.adapter.is(name, identity.version.0))
     }

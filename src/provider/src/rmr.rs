@@ -16,8 +16,8 @@ use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
 
-/// Defines the slot of dat_rmr_query of the version in scope. The lists set fields of the triplet and of the result that
-/// only this version has. Their values can use `$rmr` and `$bound`, its binding.
+/// Defines the slot of dat_rmr_query of the version in scope. The lists set fields of the triplet and of the result
+/// that only this version has. The values can use `$rmr`, and `$bound`, the binding of `$rmr`.
 #[macro_export]
 macro_rules! rmr_query {
     (|$rmr:ident, $bound:ident| { triplet { $($pad:ident: $zero:expr)? } $(, $field:ident: $value:expr)* $(,)? }) => {
@@ -67,7 +67,7 @@ pub struct Bind<V: Version> {
     pub context: OutPtr<DAT_RMR_CONTEXT>,
 }
 
-/// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address it.
+/// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address the segment.
 ///
 /// The numbers of arguments differ between the versions, and are needed for the subtype of an error: the triplet has
 /// number `position` and the privileges the next one, the RMR context has number `last`. `positions` contains the

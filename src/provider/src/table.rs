@@ -1,7 +1,7 @@
 //! The provider table, generated from a version's list of calls.
 
-/// Callback of `for_each_call!`: defines the module `functions`, with a function for each slot, and the function `table`.
-/// The version's types, the version as `Udat`, and the module `slots` must be in scope.
+/// Callback of `for_each_call!`: defines the module `functions`, with a function for each slot, and the function
+/// `table`. In scope must be the version's types, the version as `Udat`, and the module `slots`.
 #[macro_export]
 macro_rules! table {
     ($(

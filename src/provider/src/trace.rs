@@ -11,7 +11,7 @@ use dat_udat::{DAT_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::uncancelled;
 use host::diagnostics::{CALL, RETURN};
 
-/// The calls of the fast path. All other calls that post are part of it, too.
+/// The calls of the fast path, except calls that post ([`is_logged`]).
 const FAST: [&str; 10] = [
     "dat_evd_dequeue",
     "dat_evd_wait",
@@ -40,7 +40,7 @@ pub const fn is_logged(name: &str) -> bool {
     let mut at = 0;
     while at < name.len() {
         if has(name, at, "_post_") {
-            // Only a software event is posted outside the fast path.
+            // All posts are on the fast path, except the post of a software event.
             return has(name, 0, "dat_evd_post_se");
         }
         at += 1;
@@ -71,7 +71,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Logs the beginning of a call if the level is enabled.
+    /// Logs the beginning of a call, and stores its outputs for [`Call::end`], each if its log level is enabled.
     pub fn begin(name: &'static str, arguments: &[Argument<'_>]) -> Call {
         let mut call = Call { name, outputs: [None; MAX_OUTPUTS] };
         if log::log_enabled!(target: CALL, log::Level::Debug) {

@@ -38,7 +38,7 @@ impl Version for Udat12 {
     };
 
     const RIGHTS: Rights = Rights::REMOTE_ATOMIC.complement();
-    /// A bit that disables relaxed ordering.
+    /// The bit that disables relaxed ordering. It has no effect.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
     const STREAMS: Streams = Streams::OTHER.complement();
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] = &[DAT_CONNECT_MULTIPATH_FLAG];

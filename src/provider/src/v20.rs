@@ -44,7 +44,7 @@ impl Version for Udat20 {
 
     const NODE: &'static CStr = c"DAT_2.0";
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
-    /// Programs request short queues, but each endpoint that leaves its shared receive queue adds an event.
+    /// Programs request short queues, but the end of each connection with a shared receive queue adds an event.
     const MIN_ASYNC_QLEN: usize = 1024;
     const API_CAPS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
@@ -80,7 +80,7 @@ impl Version for Udat20 {
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         write_field!(out, event_extension_data, [0; 8]);
         let datagram_event = event::DatagramEvent::of(&event);
-        // An oversized request never arrives.
+        // A request with too much private data never arrives, so none is truncated.
         crate::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE });
         if let Some(datagram_event) = datagram_event {
             datagram_event.write(out);

@@ -57,8 +57,8 @@ fn sleep_on(sleep: &Sleep) -> bool {
 
 /// Sleeps on the word while it has the value. Returns the result of futex(2).
 ///
-/// libc has no cancellation point for futex(2), so any instruction during the call can be cancelled. Never inlined into
-/// callers, whose calls have landing pads: unwinding must not begin there.
+/// libc has no cancellation point for futex(2), so the function enables asynchronous cancellation: any instruction can
+/// then unwind. Never inlined, because the callers have landing pads, where unwinding must not begin.
 #[inline(never)]
 fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> c_long {
     let private = if shared { 0 } else { libc::FUTEX_PRIVATE_FLAG };
@@ -125,9 +125,9 @@ fn block<F: Provider>(
 
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 
-/// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Returns
-/// `DAT_QUEUE_EMPTY` only after it has polled the queue; after other errors, the wait starts anew. Never inlined,
-/// because it has destructors.
+/// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Polls first if the EVD has no
+/// event and no waiter. After any error the wait starts anew, but after `DAT_QUEUE_EMPTY` without another poll. Never
+/// inlined, because it has destructors.
 #[inline(never)]
 extern "C" fn take_ready<F: Provider>(
     evd: DAT_EVD_HANDLE,
@@ -145,7 +145,7 @@ extern "C" fn take_ready<F: Provider>(
     fast_path::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
-/// Waits in steps. `looked` is set if [`take_ready`] has just found the queue empty.
+/// Waits in steps. `looked` is `true` if [`take_ready`] has just returned `DAT_QUEUE_EMPTY`.
 #[cold]
 #[inline(never)]
 fn wait_for_events<F: Provider>(

@@ -16,7 +16,7 @@ pub fn qos(qos: DAT_QOS) -> Option<Qos> {
     }
 }
 
-/// Converts a number of buffers, or infinity, which is `None` in the result. Returns `None` for other negative values.
+/// Converts a number of buffers. Returns `Some(None)` for infinity, and `None` for any other negative value.
 pub fn buffers(number: DAT_COUNT) -> Option<Option<usize>> {
     match number {
         DAT_WATERMARK_INFINITE => Some(None),
@@ -34,7 +34,7 @@ pub fn new_watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     buffers(watermark).map(Watermark::from_attribute)
 }
 
-/// Converts a high watermark back.
+/// Converts a high watermark back to its C value.
 pub fn c_watermark(watermark: Watermark) -> DAT_COUNT {
     watermark.attribute().map_or(DAT_WATERMARK_INFINITE, count)
 }
@@ -84,7 +84,7 @@ macro_rules! ep_attributes {
             })
         }
 
-        /// Converts the attributes of an endpoint back.
+        /// Converts the attributes of an endpoint back to their C structure.
         pub(crate) fn c_ep_attributes(attr: &$crate::core::EpAttributes, srq: bool) -> DAT_EP_ATTR {
             use $crate::Size;
             use $crate::ep::attr::c_watermark;

@@ -90,8 +90,9 @@ pub mod given {
         list.and_then(|list| fixed::<F>(list.is_null() || count == Some(0)))
     }
 
-    /// Converts the number of counters, their list, or both: 0 or NULL hides the counters in queries. If both are
-    /// given, compares the elements; recognises a list alone, and one with the number 0, by its address.
+    /// Converts the number of counters, their list, or both. The number 0, or a NULL list, hides the counters in
+    /// queries. A list with a number above 0 is recognised by its elements; a list alone, or with the number 0, by its
+    /// address.
     ///
     /// # Safety
     /// If both are given, `list` is NULL or has `count` elements.
@@ -125,7 +126,7 @@ pub mod given {
 macro_rules! ep_fields {
     ($callback:path) => {
         $callback! {
-            // Fields with a function of `given`, and its argument.
+            // Fields that a function of `given` converts, with this function and its argument.
             Pz: DAT_EP_FIELD_PZ_HANDLE, pz(pz_handle);
             RecvEvd: DAT_EP_FIELD_RECV_EVD_HANDLE, evd(recv_evd_handle);
             RequestEvd: DAT_EP_FIELD_REQUEST_EVD_HANDLE, evd(request_evd_handle);
@@ -144,7 +145,7 @@ macro_rules! ep_fields {
             MaxRdmaReadIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV, count(ep_attr.max_rdma_read_iov);
             MaxRdmaWriteIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, count(ep_attr.max_rdma_write_iov);
             TransportSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, none(ep_attr.ep_transport_specific_count);
-            // Fields that `ep_value` reads, and fields that cannot be selected.
+            // Fields that `ep_value` converts without this table, and fields that dat_ep_modify always rejects.
             ;
             ServiceType: DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE,
             MaxRecvDtos: DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS,

@@ -35,7 +35,7 @@ pub fn dat_cno_fd_create<F: Provider<Version = Udat20>>(
         let descriptor = file_descriptor.required(2)?;
         let out = cno_handle.required(3)?;
         let cno = Cno::create_polled(&ia).at(&[])?;
-        // Missing only if another thread, which frees all objects of the adapter, has already freed the CNO.
+        // The descriptor is missing only if another thread has closed the adapter, and so freed the CNO.
         descriptor.write(cno.descriptor().ok_or(Fault::Core(Error::Aborted))?);
         give(out, &cno)
     })

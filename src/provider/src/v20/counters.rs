@@ -47,7 +47,7 @@ const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
 ];
 
 struct CounterBaseline<const N: usize> {
-    /// Values at the last reset.
+    /// Values of the counters at the last reset, which queries subtract; 0 before the first reset.
     zeros: [u64; N],
     /// Sampled device counters: the values at the start of sampling, or the differences after its stop.
     sampled: [u64; N],
@@ -58,8 +58,8 @@ impl<const N: usize> CounterBaseline<N> {
         kept.with(|| Ok(CounterBaseline { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
     }
 
-    /// Reports counter `counter`, or all if `counter` is `N`, and resets the reported counters on request. `values` are
-    /// the object's counters without resets. Fails without a reset if `tell` fails.
+    /// Reports counter `counter`, or all if `counter` is `N`, and then resets the reported counters if `reset` is set.
+    /// `values` are the object's counters without resets. Fails without a reset if `tell` fails.
     fn tell(
         &mut self,
         names: &'static [(u32, &'static CStr)],
@@ -196,7 +196,7 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
 fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; OF_ADAPTER] {
     use ConnStat::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
     let mut add = |counter: DAT_IA_COUNTERS, value: u64| values[counter as usize] += value;
-    // Read before the number of all PSPs, so `any` is never larger.
+    // Read before the number of all PSPs, so `any` never exceeds that number.
     let any = ia.happened(ConnStat::AnyQualifier);
     for (kind, made, freed) in [
         (Kind::Pz, DCNT_IA_PZ_CREATE, DCNT_IA_PZ_FREE),

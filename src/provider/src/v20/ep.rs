@@ -40,7 +40,7 @@ pub(crate) fn core_comm(comm: DAT_COMM) -> Comm {
     Comm { domain: comm.domain, kind: comm.r#type, protocol: comm.protocol }
 }
 
-// Queries of common service points return core's structure.
+// Queries of common service points return a pointer to core's structure, so both must have the same layout.
 const _: () = {
     assert!(size_of::<Comm>() == size_of::<DAT_COMM>() && align_of::<Comm>() == align_of::<DAT_COMM>());
     assert!(offset_of!(Comm, domain) == offset_of!(DAT_COMM, domain));

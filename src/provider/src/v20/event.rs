@@ -24,7 +24,7 @@ fn write_at<V>(out: Out<DAT_EVENT>, offset: usize, value: V) {
     unsafe { out.as_ptr().wrapping_byte_add(offset).cast::<V>().write_unaligned(value) };
 }
 
-/// Writes the operation, and 0 as the `rmr_context` after it, in one store, because this is on the fast path.
+/// Writes the operation, and 0 as the `rmr_context` after the operation, in one store for the fast path.
 #[inline(always)]
 pub(crate) fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     type Data = DAT_DTO_COMPLETION_EVENT_DATA;
@@ -33,7 +33,7 @@ pub(crate) fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     write_at(out, offset_of!(DAT_EVENT, event_data.dto_completion_event_data.operation), both);
 }
 
-/// Completes the written event of an extended transfer.
+/// Adds the fields of an extended transfer to the event that was written for an ordinary transfer.
 #[cold]
 #[inline(never)]
 pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, transfer: Transfer, extra: u32) {
@@ -95,7 +95,8 @@ impl DatagramEvent {
         Some(DatagramEvent { number, kind, peer })
     }
 
-    /// Changes a written event to an event about datagrams. The extension data is zero so far; its padding stays so.
+    /// Changes the written ordinary event to an event about datagrams. The extension data was zero, and its padding
+    /// stays zero.
     pub fn write(self, out: Out<DAT_EVENT>) {
         write_field!(out, event_number, self.number);
         write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, r#type), self.kind);

@@ -20,7 +20,7 @@ use dat_udat20::*;
 
 use crate::v20::{Udat20, counters};
 
-/// Returns whether an adapter supports extensions for InfiniBand.
+/// Returns whether an adapter offers the InfiniBand extension: not over iWARP, and only with immediate data or atomics.
 pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
     limits.fabric.kind != FabricKind::Iwarp && (limits.immediate || limits.atomics)
 }
@@ -131,12 +131,12 @@ unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, argume
     })
 }
 
-/// Returns the handle of the peer in an address handle.
+/// Returns the peer's handle from the program's `DAT_IB_ADDR_HANDLE`, the argument at `position`.
 fn handle_in(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<DAT_HANDLE> {
     Ok(ah.required(position)?.ah.cast())
 }
 
-/// Returns the endpoint, which must be for datagrams. Callers read an address handle only afterwards.
+/// Returns the endpoint, which must be for datagrams. Callers read an address handle only after this check.
 fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
     let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
     match ep.has_datagrams() {
@@ -146,7 +146,8 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
     }
 }
 
-/// Frees a claim on the peer whose handle `read` returns. `read` receives the position of the peer's argument.
+/// Frees a claim on a peer. `read` receives the position of the argument that names the peer, and returns the peer's
+/// handle.
 fn free_of_peer<F: Provider<Version = Udat20>>(
     name: &str,
     ep: DAT_EP_HANDLE,
@@ -160,7 +161,8 @@ fn free_of_peer<F: Provider<Version = Udat20>>(
     })
 }
 
-/// Implements dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, after the arguments that describe the change.
+/// Implements dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap. The caller has read the arguments that describe
+/// the change.
 ///
 /// # Safety
 /// The next arguments are `DAT_LMR_TRIPLET *` with one element, `DAT_DTO_COOKIE`, `const DAT_RMR_TRIPLET *` and

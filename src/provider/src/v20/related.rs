@@ -12,7 +12,7 @@ use host::cstr;
 
 use crate::v20::Udat20;
 
-/// Slot of dat_ia_ha_related: an adapter is related only to itself.
+/// Slot of dat_ia_ha_related. The answer is true only for the adapter's own name.
 ///
 /// # Safety
 /// The name is NULL or a C string.

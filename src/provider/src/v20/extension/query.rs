@@ -1,4 +1,5 @@
-//! Adapters opened only for queries of their attributes. Registries other than libdat pass the name as the handle.
+//! Adapters opened only for queries of their attributes. Registries other than libdat call [`open`] with the adapter's
+//! name as the handle; libdat opens the adapter itself.
 
 use std::ptr::null_mut;
 
@@ -10,7 +11,7 @@ use dat_udat20::*;
 
 use crate::v20::Udat20;
 
-/// Length of the asynchronous EVD, which is unused.
+/// Length of the asynchronous EVD, which programs do not use.
 const QUEUE: DAT_COUNT = 8;
 
 /// Opens and queries the adapter `name` (dat_ib_open_query).
