@@ -16,7 +16,7 @@ pub enum Obstacle {
     Variable = 1,
     /// `DAT_SHM_VM=0` in the peer.
     PeerVariable,
-    /// Another PID namespace, no /proc, or a /proc of another namespace.
+    /// The processes are in different PID namespaces, /proc is not mounted, or it shows another namespace.
     Namespace,
     /// A filter of system calls.
     Filter,
@@ -119,8 +119,8 @@ fn may_trace(capabilities: &str) -> bool {
     u64::from_str_radix(capabilities.trim(), 16).is_ok_and(|set| set >> SYS_PTRACE & 1 == 1)
 }
 
-/// Returns whether the kernel lets this process read its own memory, which only a filter forbids. The filter may end the
-/// process, unless a copy has just failed.
+/// Returns whether process_vm_readv can read this process's own memory, which only a filter of system calls forbids.
+/// The filter may end the process, unless an earlier copy has failed without that.
 pub fn can_read_itself() -> bool {
     let (byte, mut copy) = (1_u8, 0_u8);
     let vec = |byte: *mut u8| libc::iovec { iov_base: byte.cast(), iov_len: 1 };

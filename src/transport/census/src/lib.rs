@@ -1,11 +1,11 @@
-//! Asks processes for snapshots of their open adapters, and responds for transports.
+//! Both sides of the question for open adapters: tools ask processes for snapshots, and transports respond.
 //!
 //! A client connects to a socket of the process, and a progress thread responds with packets, or with [`AGAIN`], and
 //! closes the connection. At the socket of shm in the rendezvous directory, the client first sends [`ASK`] instead of a
 //! hello. Adapters of other transports have a [`Beacon`] each.
 //!
-//! The shm transport shares the sockets and packets. [`copies`] contains what forbids direct copies between processes,
-//! which shm and tools examine.
+//! The shm transport shares the sockets and packets. [`copies`] determines what forbids direct copies between
+//! processes, for shm and for tools.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -39,14 +39,17 @@ pub const PREFIX: &str = "dat-shm-";
 /// Prefix of the names of beacons.
 const BEACON: &str = "libdat-";
 
-/// Maximum time for a response, for all responses, and the pause between attempts.
+/// Maximum time to wait for the complete response of one process.
 const TIMEOUT: Duration = Duration::from_secs(1);
+/// Time after which no further processes are asked.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Pause between attempts to ask a process.
 const RETRY: Duration = Duration::from_millis(20);
 /// Maximum number of adapters of a process.
 const MAX_ADAPTERS: usize = 1024;
-/// Maximum number of processes asked concurrently, and of directory entries read.
+/// Maximum number of processes that are asked concurrently.
 const MAX_THREADS: usize = 64;
+/// Maximum number of entries that are read from a directory, or of beacons.
 const MAX_ENTRIES: usize = 65536;
 
 /// Returns the rendezvous directory of `user` for the instance data `instance`; the default if `instance` is no
@@ -87,9 +90,9 @@ pub fn is_hex16(text: &str) -> bool {
 /// A process, or one of its adapters, that responds at a socket.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// Its process ID according to the kernel; 0 if it is not visible from here.
+    /// Its process ID according to the kernel; 0 if the process is in a PID namespace that this process cannot see.
     pub pid: i32,
-    /// Its user.
+    /// The ID of its user.
     pub user: u32,
     /// Its open adapters; `None` without a complete response in time.
     pub adapters: Option<Vec<OpenAdapter>>,
@@ -135,7 +138,7 @@ pub fn adapters_in_namespace() -> io::Result<Vec<Process>> {
     Ok(ask_all(&names, &[], |name| Socket::connect_in_namespace(name)))
 }
 
-/// Asks at all `sockets`. An empty question is not sent.
+/// Asks at all `sockets`, until [`TOTAL_TIMEOUT`]. An empty `question` is not sent.
 fn ask_all<S: Sync>(
     sockets: &[S],
     question: &[u8],
@@ -144,7 +147,7 @@ fn ask_all<S: Sync>(
     let ask = |socket| ask(|| connect(socket), question);
     let until = Instant::now() + TOTAL_TIMEOUT;
     let mut all = Vec::new();
-    // Another user can create any number of sockets that do not respond.
+    // Other users can create any number of sockets that do not respond, so the total time is limited.
     for some in sockets.chunks(MAX_THREADS).take_while(|_| Instant::now() < until) {
         thread::scope(|scope| {
             let threads: Vec<_> = some.iter().map(|socket| scope.spawn(|| ask(socket))).collect();
@@ -154,7 +157,8 @@ fn ask_all<S: Sync>(
     all
 }
 
-/// Asks a process until its response is complete or times out. Returns `None` if no process listens, or another user's.
+/// Asks a process, repeatedly, until its response is complete or [`TIMEOUT`] expires. Returns `None` if no process
+/// listens, or if it belongs to another user and this user is not root.
 fn ask(connect: impl Fn() -> rustix::io::Result<Socket>, question: &[u8]) -> Option<Process> {
     let until = Instant::now() + TIMEOUT;
     let me = rustix::process::geteuid();
@@ -259,7 +263,7 @@ fn receive_one<'a>(socket: &Socket, until: Instant, packet: &'a mut [u8]) -> Opt
     }
 }
 
-/// Returns a number that other processes do not know.
+/// Returns a random number. If `getrandom` fails, computes a number from the time, the process ID and a count of calls.
 pub fn random() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let mut bytes = [0_u8; 8];

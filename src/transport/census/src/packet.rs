@@ -26,10 +26,10 @@ pub const AGAIN: u8 = 11;
 /// Maximum length of a field of bytes or text, in bytes.
 pub const MAX_BYTES: usize = 512;
 
-/// Maximum length of a packet, in bytes. With the kernel's data, it takes less than 16 KiB of a socket.
+/// Maximum length of a packet, in bytes. With the kernel's data, it takes less than 16 KiB of a socket's buffer.
 pub const MAX_PACKET: usize = 15 << 10;
-/// Maximum number of endpoints of a response, and of queues. The packets must fit into a socket, because no thread
-/// waits for their receiver.
+/// Maximum number of endpoints of a response, and of queues. The packets must fit into a socket's buffer, because no
+/// thread waits until their receiver reads.
 pub const MAX_DETAILS: usize = 512;
 
 /// One or several consecutive fields of a packet.
@@ -93,7 +93,8 @@ impl Field for String {
     }
 }
 
-/// Implements [`Field`] for structures; `take` applies the check, and takes fields that are not named from the default.
+/// Implements [`Field`] for structures. `take` returns `None` if the check fails. Fields that are not listed are not in
+/// the packet, and get their default.
 #[macro_export]
 macro_rules! structures {
     ($($type:ident { $($field:ident)* $(.. $default:ident)? } $(if $check:expr)?;)*) => {
@@ -167,11 +168,11 @@ pub struct Adapter {
     pub connections: u64,
     /// Counters of all endpoints.
     pub counts: Counts,
-    /// Connections since it was opened.
+    /// Number of connections that were established since it was opened.
     pub established: u64,
     /// Connections and attempts that ended without a disconnect.
     pub failures: u64,
-    /// Asynchronous events.
+    /// Number of asynchronous events since it was opened.
     pub async_events: u64,
     /// Events and connection requests for which an event dispatcher had no room.
     pub events_lost: u64,
@@ -179,7 +180,7 @@ pub struct Adapter {
     pub peers: u64,
     /// Peers from and to whose memory the process copies directly.
     pub direct_peers: u64,
-    /// Why the process does not copy directly, if that applies to all or to some peers.
+    /// Why the process does not copy directly from and to some or all of its peers; `None` without an obstacle.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -214,7 +215,8 @@ pub struct Endpoint {
     pub evd_full: bool,
     /// Counters of all its connections.
     pub counts: Counts,
-    /// The queues that the endpoint uses; `None` if the response lacks them: an older library, or no room in the socket.
+    /// The queues that the endpoint uses; `None` if the response lacks them, because of an older library or a full
+    /// socket.
     pub links: Option<EndpointLinks>,
 }
 

@@ -25,11 +25,13 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
 const REUSE_TIME: Duration = Duration::from_millis(100);
 /// Maximum length of an endpoint or a queue in a packet, in bytes.
 const MAX_ITEM: usize = 512;
-/// Lengths of the items of [`LINKS`] and [`STREAMS`], in bytes.
+/// Length of an item of [`LINKS`], in bytes.
 const LINKS_LEN: u8 = 24;
+/// Length of an item of [`STREAMS`], in bytes.
 const STREAMS_LEN: u8 = 4;
-/// Maximum number of responses per call, and the pause after it, in which others wait.
+/// Maximum number of connections that one call of [`Beacon::respond`] accepts.
 const TURN: usize = 16;
+/// Pause after such a call, in which further connections wait.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The user that the kernel reports for all users without a mapping in this user namespace.
 const OVERFLOW_USER: u32 = 65534;
@@ -37,11 +39,11 @@ const OVERFLOW_USER: u32 = 65534;
 /// The direct copies of a process from and to its peers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copies {
-    /// Number of other processes.
+    /// Number of other processes to which this process has a link.
     pub peers: u64,
     /// Number of processes from and to which this process copies directly.
     pub direct_peers: u64,
-    /// Why it does not, for all or for some.
+    /// Why this process does not copy directly from and to some or all of them.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -74,7 +76,8 @@ impl<T: Transport> Census<T> {
         }
     }
 
-    /// Sends the response to a process that asks. That process must ask again if packets up to [`END`] are missing.
+    /// Sends a response to the process at the other end of `socket`. That process must ask again if packets up to
+    /// [`END`] are missing.
     pub fn respond(&self, socket: &Socket, copies: impl FnOnce() -> Copies) {
         let mut response = self.response.lock();
         let response = match response.take().filter(|response| response.made.elapsed() < REUSE_TIME) {
@@ -147,7 +150,7 @@ fn pack<F: Field>(packets: &mut Vec<Vec<u8>>, head: &[u8], items: impl IntoItera
     Some(())
 }
 
-/// Takes the name from the snapshot.
+/// Returns the packet's fields for an adapter. Moves the name out of the snapshot.
 fn adapter(snapshot: &mut AdapterSnapshot, age: Duration, copies: Copies) -> Adapter {
     let mut name = std::mem::take(&mut snapshot.name);
     let AdapterSnapshot { version: (major, minor), connections, ref counters, conn_summary, .. } = *snapshot;

@@ -28,7 +28,7 @@ pub const MAX_FDS: usize = 16;
 /// Maximum length of a socket's path, in bytes.
 const MAX_PATH: usize = 107;
 
-/// Size of [`Socket::enlarge`], in bytes.
+/// Size of the send buffer that [`Socket::enlarge`] requests, in bytes.
 const SEND_SIZE: usize = 256 << 10;
 
 /// Maximum attempts of [`Socket::send_byte`] while the system has no memory.
@@ -37,7 +37,7 @@ const ATTEMPTS: usize = 1000;
 /// One end of a connection, or a listening socket.
 #[derive(Debug)]
 pub struct Socket {
-    /// The first field, so that it is dropped before the descriptor.
+    /// The first field, so that it is dropped before the descriptor, whose number another file can then get.
     _note: CloseOnFork,
     fd: Shielded<OwnedFd>,
 }
@@ -80,7 +80,7 @@ impl Socket {
         Socket::connect_to(&SocketAddrUnix::new_abstract_name(name.as_bytes())?)
     }
 
-    /// Listens at `path`. Creates the file, which stays at the drop.
+    /// Listens at `path`. Creates the file, which a drop of the socket does not remove.
     ///
     /// # Errors
     /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; or a system error.
@@ -99,7 +99,7 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Accepts a connection. Returns `None` if none has arrived.
+    /// Accepts a connection. Returns `None` if no connection waits.
     ///
     /// # Errors
     /// A system error, such as too many open files; the connection then stays in the queue.
@@ -157,7 +157,7 @@ impl Socket {
         }
     }
 
-    /// Raises the limit on unread messages above the default. A failure has no effect.
+    /// Raises the limit on the bytes of messages that the peer has not read. A failure has no effect.
     pub fn enlarge(&self) {
         // The kernel limits the size to net.core.wmem_max, then doubles it.
         let _ = set_socket_send_buffer_size(&self.fd, SEND_SIZE);

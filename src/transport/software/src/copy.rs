@@ -40,7 +40,7 @@ pub fn acquire_all<'a>(
     pinned.then_some(region_refs)
 }
 
-/// Returns up to `most` bytes of a segment from `skip`; none if its region does not contain them.
+/// Returns up to `most` bytes of a segment from `skip`; no bytes if its region does not contain them.
 #[inline]
 pub fn source<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
     let len = (segment.len - skip).min(most);
@@ -70,7 +70,7 @@ pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: b
         return copy_lists(to, &from);
     }
     let place = take_last_word(&mut to);
-    // Read before the copy, which may overlap it.
+    // The last word is read before the copy, which may overwrite its source.
     let word = gather_last(&mut from, place.len());
     copy_lists(to, &from);
     word.store(place);
@@ -118,7 +118,8 @@ pub fn pieces<'a, 'p>(
     }
 }
 
-/// Copies a whole transfer into one segment with room. Returns `false` if the region has been freed.
+/// Copies a whole transfer into one segment that has room for it. Returns `false` if the segment's region has been
+/// freed.
 #[inline(always)]
 pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
     let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
@@ -127,7 +128,8 @@ pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) 
     true
 }
 
-/// Passes `len` bytes from `offset` to `sink`, in order. Returns `false` if a region has been freed.
+/// Passes `len` bytes from `offset` of the segments to `sink`, in order, as one or several pieces. Returns `false` if a
+/// region has been freed.
 #[inline(always)]
 pub fn gather(
     regions: &RegionTable,

@@ -1,8 +1,8 @@
 //! Datagrams over connections, for transports without datagram queue pairs.
 //!
-//! A [`UdQp`] has a connection to each [`Peer`]. If the connection has room, the transport copies and sends a
-//! datagram ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if
-//! it is full. Up to 64 copies are posted as requests. The program's send always completes.
+//! A [`UdQp`] has a connection to each [`Peer`]. If the connection has room, the transport copies and sends a datagram
+//! ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy; if the queue is full, the datagram
+//! is lost. Up to 64 copies are posted as requests. The program's send always completes.
 //!
 //! After the last datagram to a freed peer, a side sends a notice: an immediate value without bytes. The side
 //! disconnects once it also has the peer's notice.
@@ -34,17 +34,17 @@ use queue::Queue;
 
 /// Maximum number of posted copies per connection.
 const POSTED: usize = 64;
-/// Maximum wait of a close for the next datagram to be sent. On a busy machine, a peer that receives may not run for
-/// over 100 ms.
+/// Maximum time that a close waits until the next queued datagram is sent. On a busy machine, a receiving peer may get
+/// no CPU for over 100 ms.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
-/// Maximum wait of a close for all datagrams to be sent.
+/// Maximum time that a close waits until all queued datagrams are sent.
 const MAX_DRAIN: Duration = Duration::from_secs(10);
 
 /// The destination of a connection's messages.
 pub enum Receiver<T: SoftwareTransport> {
     /// The receives of the connection's endpoint.
     Own,
-    /// The buffers of an SRQ, with its line.
+    /// The buffers of an SRQ, with the line of connections that wait for a buffer.
     Shared(T::Srq),
     /// A datagram endpoint.
     Datagrams(DatagramReceiver<T>),
@@ -63,14 +63,14 @@ pub struct UdQp<T: SoftwareTransport> {
 pub struct Peer<T: SoftwareTransport> {
     qp: Arc<UdQp<T>>,
     connection: InternalConnection<T>,
-    /// Set while posted copies are incomplete. Changes under [`Sending`], and at the connection's end.
+    /// Set while posted copies are incomplete. Changes while a thread holds [`Sending`], and at the connection's end.
     waits: AtomicBool,
     state: Mutex<State<T>>,
 }
 
 struct State<T: Transport> {
     queue: Queue<T>,
-    /// `None` once core has the outcome.
+    /// `None` once core has got the outcome of the exchange.
     exchange: Option<Exchange<T>>,
     freed: bool,
     notice_sent: bool,
@@ -111,7 +111,7 @@ impl<T: SoftwareTransport> Receiver<T> {
 
 impl<T: SoftwareTransport> DatagramReceiver<T> {
     /// Stores a short datagram. Returns `false`, without effect, if only [`DatagramReceiver::arrived`] can store it.
-    #[inline(never)] // Messages need its registers.
+    #[inline(never)] // Inlined, it would take registers from the path of messages.
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> bool {
         self.qp.sink.deliver_short(len, solicited, place)
     }
@@ -124,7 +124,7 @@ impl<T: SoftwareTransport> DatagramReceiver<T> {
         }
     }
 
-    /// Handles the peer's notice. Returns whether the connection must end.
+    /// Handles the peer's notice that it sends no more datagrams. Returns whether the connection must end.
     #[must_use]
     pub fn notice_arrived(&self) -> bool {
         let Some(peer) = self.peer.upgrade() else { return false };
@@ -168,7 +168,7 @@ impl<T: SoftwareTransport> UdQp<T> {
         let owner: Weak<Peer<T>> = Arc::downgrade(&peer);
         let mut peers = self.peers.lock();
         peers.room(1)?;
-        // Only `end` breaks the cycle that this creates.
+        // The connection and its queue pair now refer to each other. Only [`Peer::end`] breaks this cycle.
         peer.connection.open(owner, (qp.clone(), tx), POSTED)?;
         peers.push(peer.clone());
         drop(peers);
@@ -202,7 +202,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
         self.add_peer(transport, exchange, |qp| transport.accept(incoming, qp, private_data))
     }
 
-    /// If datagrams wait, polls once to receive, because the peer may wait for that.
+    /// If datagrams wait, polls once, to receive datagrams: the peer may wait until this side receives.
     fn poll_if_queued(transport: &T, to: &PeerHandle<T>) {
         if to.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);
@@ -239,7 +239,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
     fn close(transport: &T, qps: &[Arc<Self>]) {
         let peers: Vec<_> = qps.iter().flat_map(|qp| qp.peers.lock().clone()).collect();
         let waiting = || peers.iter().map(|peer| peer.waiting(transport)).sum();
-        // Receive too, because the peer may also be waiting in a close.
+        // The polls also receive, because the peer may also be in a close, and wait until this side receives.
         pause::drain(DRAIN_TIMEOUT, MAX_DRAIN, waiting, || transport.poll(None, Poll::IfFree));
         peers.iter().for_each(Peer::disconnect);
         for peer in peers {
@@ -306,8 +306,8 @@ impl<T: SoftwareTransport> Peer<T> {
         }
     }
 
-    /// Once the peer is freed and all datagrams are sent, posts the notice, or returns `true` if the peer's notice has
-    /// arrived: the connection must end.
+    /// Returns whether the connection must end: the peer is freed, all datagrams to it are sent, and its notice has
+    /// arrived. If only its notice is missing, posts this side's notice, once.
     fn conclude(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) -> bool {
         if !state.freed || sending.outstanding() > 0 {
             return false;
@@ -334,7 +334,8 @@ impl<T: SoftwareTransport> Peer<T> {
         }
     }
 
-    /// Ends the peer. Called without locks.
+    /// Closes the connection of the peer and removes the peer. An exchange without outcome fails with `report`. Called
+    /// without locks.
     fn end(&self, report: Option<ConnectionReport>) {
         self.connection.close();
         let (queue, exchange) = {

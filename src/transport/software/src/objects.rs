@@ -22,11 +22,13 @@ pub trait Owner: Send + Sync + 'static {
     /// Waits until no peer copies to or from memory of removed rows, if peers access it directly.
     fn await_peers(&self) {}
 
-    /// Ends transfers that block the free of this region. Called without a lock.
+    /// Ends transfers that would block the free of the region with this key. Called without a lock when the program
+    /// frees the region.
     fn region_freed(&self, _key: u32) {}
 }
 
-/// Returns the key that [`RegionTable::insert`] returned, or its error.
+/// Returns the `key` that [`RegionTable::insert`] returned. If it is `None`, returns the error of the lacking row or
+/// memory.
 fn inserted(regions: &RegionTable, key: Option<u32>) -> Result<u32> {
     key.ok_or_else(|| Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory }))
 }
@@ -57,8 +59,8 @@ pub struct Region<O: Owner> {
 }
 
 impl<O: Owner> Region<O> {
-    /// Registers memory whose first byte has the remote address `first`; [`Arg::Region`] if it is not mapped or does
-    /// not permit the rights.
+    /// Registers memory whose first byte has the remote address `first`. Fails with [`Arg::Region`] if the memory is
+    /// not mapped, or its pages do not permit the rights.
     pub fn register(owner: &Arc<O>, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<O>> {
         if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, rights.intersects(WRITES)) {
             return Err(Error::InvalidParameter(Arg::Region));
@@ -82,7 +84,7 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 
     fn await_peers(&self) -> bool {
         self.owner.region_freed(self.key);
-        // The close of each window has waited for the peers.
+        // A region is freed after its windows, and the close of each window has waited for the peers.
         true
     }
 }
@@ -90,7 +92,8 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 impl<O: Owner> Drop for Region<O> {
     fn drop(&mut self) {
         self.owner.regions().remove(self.key);
-        // Peers that copy directly also access regions without remote rights: the memory of messages.
+        // Peers that copy directly also access regions without remote rights, because they access the memory of
+        // messages.
         self.owner.await_peers();
     }
 }
@@ -109,8 +112,8 @@ impl<O: Owner> Window<O> {
         Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
     }
 
-    /// Binds the window to `target`, or unbinds it. Returns the key, or 0. An error leaves the window unchanged. The
-    /// caller must call [`Window::await_peers`] later.
+    /// Binds the window to `target`, and returns its key. Without a target, unbinds the window and returns 0. An error
+    /// leaves the window unchanged. The caller must call [`Window::await_peers`] later.
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {
             Some(&BindTarget { region, addr, len, rights, first }) => {

@@ -8,7 +8,8 @@ use once_cell::sync::OnceCell;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-/// Zeroed pages, resident after first use. Dropping them returns their memory to the system, unlike an allocator's.
+/// Zeroed pages, which take memory after their first use. Unlike a free by an allocator, a drop returns the memory to
+/// the system.
 pub struct Pages(NonNull<[u8]>);
 
 // SAFETY: no other value refers to the memory.

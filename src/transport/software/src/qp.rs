@@ -17,7 +17,7 @@ use crate::rnr_line::{RnrLine, RnrWaiter};
 /// A transport that executes requests in software.
 pub trait SoftwareTransport:
     Transport<
-        // A poll finds the completions of all connections.
+        // There are no completion queues: a poll finds the completions of all connections.
         Cq = (),
         Window = Window<<Self as SoftwareTransport>::Owner>,
         Zone = Zone,
@@ -36,17 +36,19 @@ pub trait SoftwareTransport:
     /// Returns the base of a queue pair.
     fn base(qp: &Self::Qp) -> &QpBase<Self>;
 
-    /// Returns the connection number of a queue pair, for windows of [`Scope::Endpoint`].
+    /// Returns the port qualifier of a queue pair's connection, with which the rows of windows of [`Scope::Endpoint`]
+    /// admit it.
     fn port(qp: &Self::Qp) -> u64;
 
-    /// Creates a queue pair.
+    /// Creates a queue pair whose messages go to `receiver`.
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Posts a request that completes together with those before it.
+    /// Posts a request that has already been executed, such as a bind. It completes once all earlier requests have
+    /// completed.
     fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<SeqNo>;
 
-    /// Sends a datagram if no request waits and there is room. Returns whether it was sent. Otherwise, does not access
-    /// the datagram's memory.
+    /// Sends a datagram if no request waits and there is room. Otherwise returns `false`, and does not access the
+    /// datagram's memory.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Request<'_>) -> bool;
 }
 
@@ -119,7 +121,7 @@ pub enum Phase {
     Connecting,
     /// This end has accepted a request, and waits for the peer.
     Accepting,
-    /// The peer of an accepting end has used the connection, or ended it, which will be reported.
+    /// The peer of an accepting end has used the connection, or ended it, but this has not been reported to core.
     Used,
     /// Data can flow.
     Up,
@@ -145,8 +147,8 @@ pub struct QpBase<T: SoftwareTransport> {
     phase: AtomicU8,
     to_extended: AtomicBool,
     to_datagrams: AtomicU32,
-    /// Set once a message waits for a receive of the endpoint's own queue, until a later post; with an SRQ, while the
-    /// connection is in the line.
+    /// Set once a message waits for a receive of the endpoint's own queue, until a post ends the wait. With an SRQ, set
+    /// while the connection is in the SRQ's [`RnrLine`].
     pub rnr: AtomicBool,
     stalls: Gauge,
 }
@@ -176,17 +178,18 @@ impl<T: SoftwareTransport> QpBase<T> {
         self.phase.load(Ordering::Acquire) == Phase::Up as u8
     }
 
-    /// Changes the phase if it is `from`. Returns whether it was.
+    /// Changes the phase to `to` if it is `from`. Returns whether it was `from`.
     pub fn shift(&self, from: Phase, to: Phase) -> bool {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Changes an earlier phase to `to`. Returns the phase before.
+    /// Changes the phase to `to`, unless it is already `to` or later. Returns the previous phase.
     pub fn advance(&self, to: Phase) -> Phase {
         Phase::of(self.phase.fetch_max(to as u8, Ordering::AcqRel))
     }
 
-    /// Stores the peer's properties. Later posts see them, because the endpoint locks posts to report the connection.
+    /// Stores the peer's properties. Posts after the report of the connection see them, because the endpoint makes that
+    /// report under its lock on posts.
     pub fn note_peer(&self, extended: bool, datagrams: u32) {
         self.to_extended.store(extended, Ordering::Relaxed);
         self.to_datagrams.store(datagrams, Ordering::Relaxed);
@@ -202,11 +205,11 @@ impl<T: SoftwareTransport> QpBase<T> {
         self.to_datagrams.load(Ordering::Relaxed)
     }
 
-    /// Takes the next receive for a message to `qp`, whose receiving direction is locked. If there is none, a later
-    /// post resumes the queue pair.
+    /// Takes the next receive for a message to `qp`, whose receiving direction is locked. If there is none, returns
+    /// [`Halt::Wait`], and a later post resumes the queue pair.
     pub fn take(&self, qp: &Arc<T::Qp>, taken: &mut Taken) -> Executed {
         let verdict = self.sink.recv_take(taken).or_else(|| self.take_again(qp, taken));
-        // Clears the stall too, because a turn that no post resumed may have found the receive.
+        // Also clears the stall, because a poll that no post has caused may find the receive.
         self.note_stall(verdict.is_none());
         match verdict {
             Some(Verdict::Continue) => Ok(()),
@@ -225,7 +228,7 @@ impl<T: SoftwareTransport> QpBase<T> {
         self.sink.recv_take(taken)
     }
 
-    /// Ends the wait for a receive of the endpoint's own queue. Returns whether a message may wait.
+    /// Ends the wait for a receive of the endpoint's own queue. Returns whether a message may have waited.
     pub fn end_wait(&self) -> bool {
         self.rnr.swap(false, Ordering::SeqCst)
     }
@@ -240,7 +243,7 @@ impl<T: SoftwareTransport> QpBase<T> {
         self.stalls.waits()
     }
 
-    /// Returns the number of waits for a receive.
+    /// Returns how many times a message had to wait for a receive.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }

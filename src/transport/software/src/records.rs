@@ -45,9 +45,9 @@ impl Fatal {
 /// The reason why a record is not complete.
 #[derive(Debug)]
 pub enum Halt {
-    /// An event resumes the record.
+    /// An event other than a poll resumes the record, such as the post of a receive.
     Wait,
-    /// The connection's next turn resumes the record, after other connections.
+    /// The next poll of the connection resumes the record, after other connections have had their turn.
     Again,
     /// The connection has ended.
     Ended,
@@ -184,13 +184,14 @@ impl<R: Default> Incoming<R> {
         if len != all || part > rest || (part == 0 && rest > 0) { Err(violation()) } else { Ok(()) }
     }
 
-    /// Stores bytes from `offset` of the message or write. If `last`, they end it.
+    /// Stores `bytes` at `offset` of the current message or write. `last` is set if they are its last bytes.
     pub fn store(&self, wire: &impl Wire, offset: u64, bytes: Source<'_>, last: bool) -> Executed {
         match &self.write {
             // An empty write needs no right.
             Some((to, _)) if to.len == 0 => Ok(()),
             Some((to, _)) => {
-                // The peer needs the right to the whole range, so a violation changes nothing.
+                // The peer needs the right to the whole range of the write, so a write beyond the region changes no
+                // byte.
                 let granted = wire.regions().grant(to, Rights::REMOTE_WRITE, wire.own());
                 let granted = granted.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
                 copy::store(granted.target(offset, bytes.len() as u64), bytes, last);
@@ -201,7 +202,7 @@ impl<R: Default> Incoming<R> {
         }
     }
 
-    /// Records `bytes` stored bytes.
+    /// Advances the position of the current message or write by `bytes`.
     pub fn advance(&mut self, bytes: u64) {
         match (&mut self.message, &mut self.write) {
             (Some(Partial { offset, .. }), _) | (None, Some((_, offset))) => *offset += bytes,
@@ -209,7 +210,7 @@ impl<R: Default> Incoming<R> {
         }
     }
 
-    /// Stores the payload of a begun part, and completes what it ends.
+    /// Stores the payload of a begun part. If it is the last part, completes the message or write.
     pub fn part(&mut self, wire: &impl Wire<Revocation = R>, bytes: Source<'_>, solicited: bool) -> Executed {
         let (offset, len) = self.position().unwrap_or_default();
         let last = offset + bytes.len() as u64 == len;

@@ -7,12 +7,12 @@
 //! never reads the mirror.
 //!
 //! A thread that accesses the program's memory holds a [`RegionRef`], for which [`RegionTable::remove`] waits. For a
-//! short copy it is a [`host::epoch`] section, which needs no locked instruction but delays all removals. For a long
-//! copy, or without a section, it is a count in the row. A [`CheckedSegment`] borrows its caller's section. Peers hold
-//! no references, so a free must also wait for their copies.
+//! short copy, the reference is a [`host::epoch`] section, which needs no locked instruction but delays all removals.
+//! For a long copy, or without a section, the reference is counted in the row. A [`CheckedSegment`] borrows its
+//! caller's section. Peers hold no references, so a free must also wait for their copies.
 //!
 //! Remote addresses start at [`Row::first`], the virtual address or 0; local segments and rendezvous messages use
-//! virtual addresses. A window of one endpoint admits the connection whose number is in the row.
+//! virtual addresses. A window of one endpoint admits the connection whose port qualifier is in the row.
 //!
 //! A thread that waits for sections must not hold a lock for which a thread in a section may wait.
 
@@ -41,7 +41,7 @@ const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
 /// Bytes of a row of the mirror.
 pub const ROW_SIZE: usize = 64;
 
-/// Minimum number of removed rows for a reuse while unused rows remain.
+/// While unused rows remain, a removed row is reused only if at least this many rows are removed.
 const QUARANTINE: usize = 1024;
 
 /// Rows per chunk, the unit of allocation.
@@ -50,7 +50,7 @@ pub const CHUNK: usize = 1024;
 /// All rights to write.
 pub const WRITES: Rights = Rights::LOCAL_WRITE.union(Rights::REMOTE_WRITE).union(Rights::REMOTE_ATOMIC);
 
-/// A private row, in its own cache line to avoid contention.
+/// A row of the owner, which peers cannot read. It has its own cache line to avoid contention.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
@@ -85,11 +85,11 @@ const REVOKED: u32 = 1 << 31;
 struct Free {
     /// Index of the first unused row.
     fresh: u32,
-    /// Removed rows with their next generations, oldest first.
+    /// Indices of removed rows with their next generations, oldest first.
     removed: VecDeque<(u32, u32)>,
 }
 
-/// The rows of a table that peers can read.
+/// The copies of a table's rows that peers can read.
 pub trait Mirror: Send + Sync {
     /// Returns the mirror of row `index`; `None` if peers cannot read it.
     fn row(&self, index: usize) -> Option<&Row>;
@@ -170,7 +170,8 @@ impl RegionTable {
         free.removed.pop_front()
     }
 
-    /// Allocates the next fresh row's chunk if necessary, and room in `removed`. Returns whether both exist.
+    /// Allocates the chunk of the next unused row, and room in `removed`, unless they exist. Returns whether they exist
+    /// then.
     fn has_local(&self, free: &mut Free) -> bool {
         let index = free.fresh as usize;
         let Some(place) = self.chunks.get(index / CHUNK) else { return false };
@@ -189,8 +190,8 @@ impl RegionTable {
         self.free.lock().fresh >= self.rows
     }
 
-    /// Removes the row of `key`, revoked or not, and waits for all references; the caller must hold none. Returns
-    /// `false` if there is no such row.
+    /// Removes the row of `key`, even if a peer has revoked it, and waits until all references to it are dropped; the
+    /// caller must hold none. Returns `false` if there is no such row.
     pub fn remove(&self, key: u32) -> bool {
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
@@ -210,8 +211,9 @@ impl RegionTable {
         true
     }
 
-    /// Stores `gone(state)`, which prevents new references, and waits for sections. Returns `None`, without effect, if
-    /// there is no such row or `gone` returns `None`.
+    /// Replaces the state of the row at `index` by `gone(state)`, which prevents new references. Then waits for
+    /// sections that may have older references. Returns `None`, without effect, if there is no such row or `gone`
+    /// returns `None`.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
         // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references; later
@@ -242,7 +244,7 @@ impl RegionTable {
         }
     }
 
-    /// Does what [`RegionTable::acquire`] does, for a copy that may take long.
+    /// Does what [`RegionTable::acquire`] does, for a copy that may take long: counts the reference in the row.
     #[inline]
     pub fn acquire_counted(&self, key: u32) -> Option<RegionRef<'_>> {
         self.acquire_with(key, None)
@@ -266,7 +268,8 @@ impl RegionTable {
 impl Waiters {
     #[cold]
     fn wake(&self) {
-        // Under this lock, no thread is between its check and its sleep.
+        // While this thread holds the lock, no other thread is between its check and its sleep, so none misses this
+        // wakeup.
         let _sleepers = self.sleepers.lock();
         self.released.notify_all();
     }
@@ -284,7 +287,7 @@ fn chunk() -> Result<Box<[Local; CHUNK]>, NoMemory> {
 pub struct RegionRef<'t> {
     waiters: &'t Waiters,
     local: &'t Local,
-    /// `None` if counted in the row.
+    /// `None` if the reference is counted in the row.
     section: Option<EpochGuard<Memory>>,
 }
 
@@ -309,7 +312,7 @@ impl RegionRef<'_> {
         self.users().zone()
     }
 
-    /// Returns the remote address of the byte at `addr`.
+    /// Returns the remote address of the byte at the virtual address `addr`.
     pub fn number_of(&self, addr: u64) -> u64 {
         let (base, first) = (self.local.addr.load(Ordering::Relaxed), self.local.first.load(Ordering::Relaxed));
         addr.wrapping_sub(base).wrapping_add(first)

@@ -1,7 +1,8 @@
 //! The connections that wait for a buffer of an SRQ.
 //!
-//! Core stores the buffers. A connection that finds none joins the line and looks again, so that a post sees the
-//! connection in the line, or the connection sees the buffer: core's lock on the buffers orders the two.
+//! Core stores the buffers. A connection that finds no buffer joins the line and tries again. So either a post sees the
+//! connection in the line, or the connection finds the posted buffer: core's lock on the buffers orders the post and
+//! the second try.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +51,7 @@ impl<C: RnrWaiter> RnrLine<C> {
     /// # Errors
     /// [`Resource::Memory`](dat_core::error::Resource::Memory).
     pub fn expect(&self) -> Result<()> {
-        // Each connection has a reference to the line.
+        // Each connection has a reference to the line, so this is at least the number of connections.
         let conns = Arc::strong_count(&self.0);
         let mut line = self.0.conns.lock();
         line.retain(|conn| conn.strong_count() > 0);
@@ -59,11 +60,11 @@ impl<C: RnrWaiter> RnrLine<C> {
         Ok(())
     }
 
-    /// Adds a connection that found no buffer. The caller must then try again to take one. Even if it succeeds, a later
-    /// post resumes the connection.
+    /// Adds a connection that found no buffer. The caller must then try again to take one. Even if this succeeds, a
+    /// later post resumes the connection.
     pub fn join(&self, conn: &Arc<C>) {
         let mut line = self.0.conns.lock();
-        // A connection waits once, even after several failed attempts.
+        // A connection is in the line only once, even after several failed attempts.
         if !conn.rnr().swap(true, Ordering::Relaxed) {
             line.push_back(Arc::downgrade(conn));
             self.0.waits.store(true, Ordering::Relaxed);
@@ -85,7 +86,8 @@ impl<C: RnrWaiter> RnrLine<C> {
         }
     }
 
-    /// Removes the first connection, which is `None` if it no longer exists. Returns `None` if the line is empty.
+    /// Removes the first entry of the line. Returns `None` if the line is empty, `Some(None)` if the connection no
+    /// longer exists.
     fn next(&self) -> Option<Option<Arc<C>>> {
         let mut line = self.0.conns.lock();
         let next = line.pop_front()?.upgrade();

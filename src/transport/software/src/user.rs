@@ -113,7 +113,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Copies the bytes that fit both pieces, which may overlap, and returns their number.
+/// Copies as many bytes as the shorter piece has, and returns their number. The pieces may overlap.
 #[inline(always)]
 pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
@@ -256,7 +256,8 @@ fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     len
 }
 
-/// Removes and returns the place of a transfer's last word, which is empty if the destination is.
+/// Removes the place of the transfer's last word from the destination `list`, and returns that place. The place is
+/// empty if the list is.
 pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) -> Target<'a> {
     list.retain(|piece| !piece.is_empty());
     let begin = |piece: &Target<'_>| piece.addr();

@@ -40,7 +40,7 @@ pub fn target_words(remote: &RemoteSegment) -> [u64; TARGET / 8] {
     [remote.addr, remote.len, remote.key.into()]
 }
 
-/// Encodes a range of the receiver's registered memory.
+/// Encodes `remote`, a range of registered memory of the process that receives the record.
 pub fn target(remote: &RemoteSegment) -> [u8; TARGET] {
     let mut bytes = [0; TARGET];
     for (place, word) in bytes.chunks_exact_mut(8).zip(target_words(remote)) {

@@ -10,8 +10,9 @@ use host::memory::Room;
 
 use crate::pages::Pages;
 
-/// Maximum number of datagrams that wait for one peer. Intel MPI sends over 256 in a burst for a message of 1 MiB: with
-/// 256 places, four processes lost thousands over TCP and took 20 s instead of 1 s; with 1024, none.
+/// Maximum number of datagrams that wait for one peer. For a message of 1 MiB, Intel MPI sends over 256 datagrams in a
+/// burst. With a maximum of 256, four processes over TCP lost thousands and took 20 s instead of 1 s. With 1024, they
+/// lost none.
 const MAX_WAITING: usize = 1024;
 const PIECE: usize = 16 * MAX_DATAGRAM;
 
@@ -19,7 +20,7 @@ const PIECE: usize = 16 * MAX_DATAGRAM;
 pub struct Queue<T: Transport> {
     pieces: VecDeque<Piece<T>>,
     spent: Vec<Piece<T>>,
-    /// Unposted datagrams, each with whether it requests a solicited event.
+    /// Datagrams that are not posted. The flag is `true` if the datagram requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
     posted: usize,
 }
@@ -28,7 +29,7 @@ struct Piece<T: Transport> {
     /// Dropped before the memory that it registers.
     region: T::Region,
     pages: Pages,
-    /// Number of used bytes from the start.
+    /// Number of bytes in use, from the start of `pages`.
     used: usize,
     /// Number of incomplete datagrams in this piece.
     datagrams: usize,
@@ -85,7 +86,7 @@ impl<T: Transport> Queue<T> {
         Some(next)
     }
 
-    /// Completes all posted datagrams but the last `outstanding`, and reuses their memory.
+    /// Completes all posted datagrams except the last `outstanding`. Their memory can then be reused.
     pub fn keep_posted(&mut self, outstanding: usize) {
         while self.posted > outstanding {
             self.posted -= 1;

@@ -10,7 +10,8 @@ use super::{GENERATION_SHIFT, REFERENCES, REVOKED, REVOKING, RegionRef, RegionTa
 use crate::user::{Source, Target};
 
 impl RegionTable {
-    /// Returns the users of the window with `key`; `None` unless they include the connection whose local end is `own`.
+    /// Returns the users of the window with `key`; `None` if there is no such window, or if they do not include the
+    /// connection whose local end is `own`.
     pub fn may_invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let region_ref = self.acquire(key)?;
         let users = region_ref.users();
@@ -18,8 +19,8 @@ impl RegionTable {
         (window && users.admit(own)).then_some(users)
     }
 
-    /// Revokes a window for the peer of `own`, and waits for all references. Returns what
-    /// [`RegionTable::may_invalidate`] does. The window's owner must still remove the row.
+    /// Revokes a window for the peer of the connection whose local end is `own`, and waits until all references are
+    /// dropped. Returns what [`RegionTable::may_invalidate`] does. The window's owner must still remove the row.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
@@ -39,7 +40,7 @@ impl RegionTable {
         Some(users)
     }
 
-    /// Grants the peer of `own` the rights `wanted` on a segment.
+    /// Grants the peer of the connection whose local end is `own` the rights `wanted` on a segment, or returns why not.
     #[inline(always)]
     pub fn grant(
         &self,

@@ -41,7 +41,7 @@ impl Users {
         u32::try_from(self.0).ok()
     }
 
-    /// Returns whether the connection with this end may use the row.
+    /// Returns whether the connection whose end at the row's owner is `end` may use the row.
     #[inline]
     pub fn admit(self, end: &AccessContext) -> bool {
         self == Users::of_zone(end.zone.load(Ordering::Relaxed))
@@ -49,14 +49,14 @@ impl Users {
     }
 }
 
-/// Returns a port qualifier that is unique in this library and process. Programs use lower ones, of 16 bits, for service
-/// points.
+/// Returns a port qualifier that is unique in this library and process. Programs use lower qualifiers, of 16 bits, for
+/// service points.
 pub fn next_port() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0x1_0001);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// An end of a connection.
+/// Zone and port qualifier of a connection's end, by which rows admit the connection.
 #[derive(Debug)]
 pub struct AccessContext {
     zone: AtomicU32,
@@ -69,7 +69,7 @@ impl AccessContext {
         AccessContext { zone: AtomicU32::new(zone), port: AtomicU64::new(port) }
     }
 
-    /// Stores the peer's values.
+    /// Stores the values of the peer's end, which are unknown until the peer accepts.
     pub fn set(&self, zone: u32, port: u64) {
         self.zone.store(zone, Ordering::Relaxed);
         self.port.store(port, Ordering::Relaxed);
