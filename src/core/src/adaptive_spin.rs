@@ -4,7 +4,8 @@
 //! thread, which may be the one that generates the event. If another thread used the CPU during a poll, the wait
 //! records this in the [`AdaptiveSpin`] of its EVD or CNO.
 //!
-//! After two such waits in a row, later waits on the object sleep immediately, but at least one in 256 polls again.
+//! After two such waits in a row, the next wait on the object sleeps immediately. After three, the next 3 waits do,
+//! after four the next 7, and so on up to 255. The wait after these polls again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,12 +16,12 @@ const COUNT_SHIFT: u32 = 16;
 const REMAINING_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
 /// The low 16 bits count the next waits that must not poll, the high bits the preempted waits in a row. Threads update
-/// this without a lock, because a lost update costs only time.
+/// the word without a lock, because a lost update costs only time.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveSpin(AtomicU32);
 
 impl AdaptiveSpin {
-    /// Returns whether a new wait must poll before it sleeps.
+    /// Returns whether a new wait must poll before it sleeps. If not, counts the wait.
     pub fn spins(&self) -> bool {
         let known = self.0.load(Ordering::Relaxed);
         if known & REMAINING_MASK == 0 {

@@ -10,7 +10,7 @@ const FAMILY_V6: u16 = 10;
 const STREAM: i32 = 1;
 const TCP: i32 = 6;
 
-/// A socket address and its bytes in the platform's format. The program gets a pointer to these bytes.
+/// A socket address and its bytes in the platform's format. Queries return a pointer to these bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub struct Address {
@@ -25,7 +25,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Returns the native format of `socket`.
+    /// Returns the address `socket` with its native format.
     pub fn new(socket: SocketAddr) -> Self {
         let mut native = [0; 28];
         match socket {
@@ -141,7 +141,7 @@ pub fn port_of(qualifier: u64) -> u16 {
     }
 }
 
-/// A kind of socket, with the values of the socket calls.
+/// A kind of socket, with the values of socket(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 #[allow(missing_docs)]
@@ -166,7 +166,7 @@ impl Comm {
         }
     }
 
-    /// Returns whether all fields are 0, which means streams over IPv4.
+    /// Returns whether all fields are 0, in which case the kind means streams over IPv4.
     pub fn is_unset(self) -> bool {
         self == Comm::default()
     }

@@ -1,8 +1,8 @@
 //! Agents of CNOs.
 //!
 //! A trigger can occur under locks, but an agent must be called without locks. So a thread of each adapter, the
-//! *caller*, calls the agents of all its CNOs. An agent may end the thread that calls it (`pthread_exit`), so a second
-//! thread, the *keeper*, starts the caller, waits for its end, and starts the next one.
+//! *caller*, calls the agents of all its CNOs. An agent may end the thread that calls the agent (`pthread_exit`). So a
+//! second thread, the *keeper*, starts the caller, waits for its end, and then starts the next caller.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -32,7 +32,7 @@ pub struct Agent {
 /// Pause of the keeper after a failed start of the caller.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// Stack of the keeper.
+/// Bytes of the keeper's stack.
 const STACK_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy)]
@@ -48,10 +48,10 @@ type Running = (Handle, u64);
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// Identity of the thread, which the keeper and its callers share. `None` while there is no keeper.
+    /// Identity that the keeper and its callers share. `None` while there is no keeper.
     thread: Option<Id>,
     calling: Option<Running>,
-    /// Number of calls so far.
+    /// Number of calls that the caller has begun.
     begun: u64,
     /// The keeper, until [`Agents::stop`] joins it.
     started: Option<Thread>,
@@ -67,7 +67,7 @@ pub struct Agents {
 impl Agents {
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // Each CNO has at most one scheduled call, and one more at its destruction.
+        // Each CNO has at most one scheduled call, and one more if the close of the adapter destroys the CNO.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
@@ -113,7 +113,7 @@ impl Agents {
         (any, pending.calling.filter(|(of, _)| *of == cno))
     }
 
-    /// Waits for the end of a call, unless the caller is its agent. The caller must hold no lock.
+    /// Waits for the end of a call, unless an agent calls this function: it would wait for itself. No lock may be held.
     pub fn wait_for(&self, call: Option<Running>) {
         let mut pending = self.pending.lock();
         while call.is_some() && pending.calling == call && pending.thread != Some(Id::current()) {
@@ -121,8 +121,8 @@ impl Agents {
         }
     }
 
-    /// Ends both threads after the scheduled calls. Waits for their end, unless the caller is one of them. The caller
-    /// must hold no lock.
+    /// Ends both threads after the scheduled calls. Waits for their end, unless the current thread is one of them. No
+    /// lock may be held.
     pub fn stop(&self) {
         let thread = {
             let mut pending = self.pending.lock();
@@ -186,8 +186,8 @@ impl Agents {
     }
 }
 
-/// The caller's function: calls the agents. Has no destructors to run during a call, because an agent that ends its
-/// thread unwinds this frame.
+/// The function of the caller thread: calls the agents. Has no destructors to run during a call, because an agent that
+/// ends its thread unwinds this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.

@@ -1,7 +1,7 @@
 //! Address handles: the peers of datagram endpoints.
 //!
-//! Any endpoint of the same adapter and zone can send to the peer. Only the endpoint that exchanged messages with the
-//! peer can free the handle.
+//! An address handle results from an exchange of connection messages with the peer. Any endpoint of the same adapter
+//! and zone can then send to the peer. Only the endpoint of the exchange can free the handle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -12,7 +12,7 @@ use crate::ia::Ia;
 use crate::transport::Transport;
 use crate::transport::datagrams::PeerOf;
 
-/// A peer. It exists until the program has freed both the handle and the exchange.
+/// A peer. The object exists until the program has freed both handle and exchange ([`Claim`]), or the endpoint.
 pub struct Ah<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
@@ -29,7 +29,7 @@ pub struct Ah<T: Transport> {
 pub enum Claim {
     /// The address handle, without which the program cannot send to the peer.
     Handle = 1,
-    /// The record of the exchange.
+    /// The record of the exchange of connection messages, with the peer's private data.
     Exchange = 2,
 }
 
@@ -47,7 +47,7 @@ impl<T: Transport> Ah<T> {
     /// Frees a claim. Returns whether it was the last claim.
     ///
     /// # Errors
-    /// [`Arg::Remote`] if it was freed before.
+    /// [`Arg::Remote`] if the claim was freed before.
     pub(crate) fn release(&self, claim: Claim) -> Result<bool> {
         let before = self.claims.fetch_and(!(claim as u8), Ordering::AcqRel);
         if before & claim as u8 == 0 { Err(Error::InvalidParameter(Arg::Remote)) } else { Ok(before == claim as u8) }

@@ -5,8 +5,9 @@
 //! exist.
 //!
 //! The first word of a cell belongs to the API layer; it differs between adapters, but not between the cells of one
-//! page. The second word is the kind of the live object, or 0. A dead cell gets a new object of the same adapter only
-//! after at least [`QUARANTINE`] other frees, so that a stale handle stays invalid for long.
+//! page. The second word is the kind of the live object, or 0. A dead cell gets a new object, of the same adapter, only
+//! after [`QUARANTINE`] later frees, so that a stale handle stays invalid for long. If no cell can be added, fewer
+//! frees suffice.
 //!
 //! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free marks the
 //! cell as dead and returns a [`RetiredCell`]. The drop of this value waits until no fast call uses the object, then
@@ -68,7 +69,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// One above the highest kind.
+    /// Length of an array with the kind as its index.
     pub const COUNT: usize = Kind::Ah as usize + 1;
 
     const ALL: [Kind; 13] = {
@@ -86,7 +87,7 @@ pub trait Object: Send + Sync + 'static {
     fn header(&self) -> &Header;
 }
 
-/// The common part of all objects.
+/// The part that all objects with a handle have in common.
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
@@ -98,19 +99,19 @@ impl Header {
         Header { handle: AtomicUsize::new(handle.0), ..Header::default() }
     }
 
-    /// Returns the handle; NULL before an insertion.
+    /// Returns the handle; NULL before [`Arena::insert`].
     #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
     }
 }
 
-/// Minimum number of freed cells before one is reused.
+/// Number of freed cells of an adapter above which a new object gets the oldest of them.
 pub const QUARANTINE: usize = 4096;
-/// Maximum time that a free waits for fast calls. They take microseconds, but a signal handler may leave one by
-/// longjmp, and then it never ends.
+/// Maximum time that a free waits for fast calls. A fast call takes microseconds, but never ends if a signal handler
+/// leaves the call by longjmp.
 const LIMIT: Duration = Duration::from_secs(1);
-/// Bytes of the reserved addresses: 16 M cells.
+/// Bytes of addresses that an arena reserves: 16 M cells.
 const MAX_BYTES: usize = 1 << 30;
 /// Minimum of the reserved bytes, if a limit on the process's address space forbids [`MAX_BYTES`].
 const MIN_BYTES: usize = 1 << 20;
@@ -127,7 +128,7 @@ pub struct Cell {
     release: AtomicPtr<()>,
     /// The object's consumer context; 0 until set.
     context: AtomicU64,
-    /// Index in the adapter's list, whose lock protects it.
+    /// Index of the handle in the adapter's list of objects of this kind. The lock on the list protects the index.
     pub(crate) listed: AtomicUsize,
     /// The next dead cell, in the list of dead cells with an object ([`RetiredCell::end`]) or in the list of its
     /// [`Shelf`].
@@ -136,13 +137,13 @@ pub struct Cell {
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
 
-/// The cells of one adapter. Their lists are linked by [`Cell::next`], so that a free needs no memory.
+/// The unused cells of one adapter. [`Cell::next`] links the freed cells, so that a free needs no memory.
 struct Shelf {
     /// The first word of the cells.
     face: usize,
     /// Addresses of the cells that never had an object.
     fresh: Range<usize>,
-    /// The first and the last of the freed cells, in the order of their frees.
+    /// Addresses of the first and the last freed cell, in the order of the frees. Meaningless if `freed_len` is 0.
     freed: (usize, usize),
     freed_len: usize,
 }
@@ -171,10 +172,11 @@ impl Shelf {
 
 #[derive(Default)]
 struct State {
-    /// Reserved for the first cell.
+    /// The reserved addresses of all cells; `None` before the first cell.
     space: Option<AddressSpace>,
     shelves: Vec<Shelf>,
-    /// The first dead cell with an object: see [`RetiredCell::end`].
+    /// Address of the first of the dead cells whose objects are not dropped yet ([`RetiredCell::end`]); 0 if there is
+    /// none.
     left: usize,
 }
 
@@ -194,7 +196,7 @@ pub struct Arena<D> {
     start: AtomicUsize,
     /// Number of cells.
     len: AtomicUsize,
-    /// NULL before the first object, and in the child of a fork.
+    /// NULL before the first object. After a fork, the child resets it to NULL.
     state: AtomicPtr<Mutex<State>>,
     domain: PhantomData<fn() -> D>,
 }
@@ -235,15 +237,15 @@ impl<D> Arena<D> {
         offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
-    /// Returns the cell at this address.
+    /// Returns the cell at this address, or `None` if there is no cell.
     #[inline(always)]
     pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
         // SAFETY: `has` found a cell at this address.
         self.has(handle).then(|| unsafe { Cell::at(handle.0) })
     }
 
-    /// Returns access to the live object of `handle`. Returns `None` if the handle is no cell, is dead or of another
-    /// type, or if the thread cannot enter an epoch.
+    /// Returns access to the live object of `handle`. Returns `None` if there is no cell at `handle`, or if its object
+    /// is dead or of another type. Also returns `None` if the thread cannot enter an epoch section.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
@@ -255,8 +257,8 @@ impl<D> Arena<D> {
         Some(ObjectGuard { object, _section: section })
     }
 
-    /// Stores `object` in a new cell that starts with the word `face`. Returns `None` if the arena is full or memory is
-    /// exhausted.
+    /// Stores `object` in a free cell that starts with the word `face`, and returns its handle. Returns `None` if the
+    /// arena is full or memory is exhausted.
     pub fn insert<O: Object>(&self, face: usize, object: Arc<O>) -> Option<Handle> {
         let address = self.take_cell(face)?;
         let cell = self.cell(Handle(address))?;
@@ -278,7 +280,8 @@ impl<D> Arena<D> {
     /// Invalidates the handle of an object. Returns `Some` to exactly one caller.
     pub fn remove<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, D>> {
         let cell = self.cell(object.header().handle())?;
-        // During this epoch, the cell gets no other object. So if it stores this address, it stores this object.
+        // Until this epoch section ends, the cell gets no other object. So the same address in the cell means the same
+        // object.
         let killed = epoch::briefly(|| {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
                 && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -298,15 +301,15 @@ impl<D> Arena<D> {
         unsafe { release(object) };
     }
 
-    /// Invalidates all handles in a forked child, where a thread of the parent can have locked the arena. Drops no
-    /// object, because the parent uses their resources too. The cells stay readable. The caller has ended the sections
-    /// of the parent's threads with [`epoch::in_child`].
+    /// Invalidates all handles in a forked child. Replaces the state without a lock, because a thread of the parent may
+    /// have held the lock. Drops no object, because the parent still uses the resources of the objects. The cells stay
+    /// readable. The caller has ended the sections of the parent's threads with [`epoch::in_child`].
     pub fn abandon(&self) {
         self.len.store(0, Ordering::Relaxed);
         self.state.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// Returns the locked state; `None` before the first object if memory is exhausted.
+    /// Returns the locked state. The first call creates the state, and returns `None` if memory is exhausted.
     fn lock(&self) -> Option<MutexGuard<'static, State>> {
         // Pairs with the exchange below, which publishes the state.
         let mut state = self.state.load(Ordering::Acquire).cast_const();
@@ -344,7 +347,7 @@ impl<D> Arena<D> {
         Some(address)
     }
 
-    /// Adds cells, which are zeroed, and returns their addresses.
+    /// Adds zeroed cells, and returns their addresses. Returns `None` if no reserved address or no memory is left.
     fn grow(&self, state: &mut State) -> Option<Range<usize>> {
         let space = match &mut state.space {
             Some(space) => space,
@@ -387,9 +390,9 @@ impl Cell {
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 
-    /// Calls `f` with the consumer context of the object, if it is alive and not an address handle.
+    /// Calls `f` with the consumer context of the object. Returns `None` if the object is dead or an address handle.
     pub fn with_context<R>(&self, f: impl FnOnce(&AtomicU64) -> R) -> Option<R> {
-        // During this epoch, the cell gets no other object.
+        // Until this epoch section ends, the cell gets no other object.
         epoch::briefly(|| self.kind().filter(|&kind| kind != Kind::Ah).map(|_| f(&self.context)))
     }
 
@@ -421,7 +424,7 @@ impl<D> RetiredCell<'_, D> {
         if !epoch::is_inside::<Objects>() && epoch::synchronize::<Objects>(Some(limit)) {
             let mut dead = Some(self.cell);
             while let Some(cell) = dead {
-                // Before the reclamation, after which another list uses the link.
+                // Loaded before the reclamation, after which another list uses this cell's link.
                 dead = next(cell);
                 self.arena.reclaim(cell);
             }

@@ -1,4 +1,4 @@
-//! Data that the API layer attaches to an object, such as addresses that must stay valid while it lives.
+//! Data that the API layer attaches to an object, such as memory whose address must stay valid while the object lives.
 
 use std::any::Any;
 

@@ -157,12 +157,12 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Returns the agent for the next trigger.
+    /// Returns the agent that the next trigger calls; `None` without an agent, or after a trigger has called it.
     pub fn agent(&self) -> Option<Agent> {
         self.state.lock().agent
     }
 
-    /// Returns the descriptor of a CNO from [`Cno::create_polled`], until the free.
+    /// Returns the descriptor of a CNO from [`Cno::create_polled`]; `None` for other CNOs, and after the free.
     pub fn descriptor(&self) -> Option<RawFd> {
         self.state.lock().wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd())
     }
@@ -218,8 +218,8 @@ impl<T: Transport> Cno<T> {
     }
 
     /// Called before `evd` is freed. If the CNO has a descriptor and stores a trigger of `evd`, an EVD with an event
-    /// replaces `evd` in the trigger; without such an EVD, the trigger is dropped. Without a descriptor, the next taker
-    /// does this.
+    /// replaces `evd` in the trigger; without such an EVD, the trigger is dropped. Without a descriptor,
+    /// [`Cno::take_trigger`] does this.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -254,7 +254,7 @@ impl<T: Transport> Cno<T> {
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();
-            // Under the lock, so that `modify_agent` finds the scheduled call.
+            // Scheduled under the lock, so that `modify_agent` finds the call.
             if let Some(agent) = state.agent.take() {
                 self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
@@ -274,9 +274,9 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger and returns its EVD. For a freed EVD, returns an EVD with an event instead. If all EVDs
-    /// are empty, returns the handle of the freed EVD, or `None` if the CNO has a descriptor. Returns NULL if the CNO
-    /// was freed.
+    /// Takes the stored trigger and returns its EVD; `None` without a trigger. For a freed EVD, returns an EVD with an
+    /// event instead. If all EVDs are empty, returns the handle of the freed EVD, or `None` if the CNO has a
+    /// descriptor. Returns NULL if the CNO was freed.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();

@@ -17,7 +17,7 @@ use crate::arena::Handle;
 use crate::event::{AsyncReason, ConnectionEvent, Transfer};
 use crate::transport::Flow;
 
-/// Counts of one kind of operations.
+/// Counts of one kind of transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of operations.
@@ -40,7 +40,7 @@ impl Tallies {
         Tally { operations: self.operations[transfer as usize], bytes: self.bytes[transfer as usize] }
     }
 
-    /// Returns the sums of an ordinary kind and the kinds that correspond to it.
+    /// Returns the counts of an ordinary kind (the first four of [`Transfer`]) and of the kinds that correspond to it.
     pub fn total(&self, transfer: Transfer) -> Tally {
         let sum = |counts: &[u64]| {
             counts.iter().skip(transfer as usize).step_by(4).fold(0, |sum, &one| one.wrapping_add(sum))
@@ -67,11 +67,11 @@ impl Tallies {
 /// The counters of an endpoint or of an adapter since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Operations.
+    /// Counts of transfers.
     pub tallies: Tallies,
-    /// Counters of the transport.
+    /// Counters that the transport maintains.
     pub flow: Flow,
-    /// Datagrams that the sender dropped, or that the receiver dropped because no receive was posted.
+    /// Datagrams that this side dropped: before they were sent, or on arrival without a receive that is long enough.
     pub lost: u64,
 }
 
@@ -109,9 +109,9 @@ pub enum ConnStat {
     Request,
     Accept,
     Reject,
-    /// A connection of this side was established.
+    /// A connection that this side requested was established.
     ActiveUp,
-    /// A connection of the peer was established.
+    /// A connection that the peer requested was established.
     PassiveUp,
     Disconnect,
     /// The peer has disconnected.
@@ -152,11 +152,11 @@ impl ConnStat {
 /// Summary of an adapter's connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnSummary {
-    /// Established connections of both sides.
+    /// Connections established so far, whether this side or the peer requested them.
     pub established: u64,
     /// Connections and attempts that ended without a disconnect.
     pub failures: u64,
-    /// Asynchronous events.
+    /// Asynchronous events raised so far.
     pub async_events: u64,
     /// Events and connection requests for which an EVD had no room.
     pub events_lost: u64,

@@ -1,4 +1,4 @@
-//! The states of endpoints: transitions and errors.
+//! The states of endpoints, and the transitions between them.
 
 /// The states of an endpoint. docs/tracing.md documents their numbers, which are arguments of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,7 +9,7 @@ pub enum EpState {
     /// The reserved service point of the endpoint has received its request.
     PassiveConnectionPending,
     ActiveConnectionPending,
-    /// Created by the provider for a connection request.
+    /// The provider has created the endpoint for a connection request.
     TentativeConnectionPending,
     Connected,
     /// A graceful disconnect waits for the posted requests, or the transport has not released all buffers yet.
@@ -20,7 +20,7 @@ pub enum EpState {
     CompletionPending,
 }
 
-/// The events of an endpoint.
+/// A call or report that can change the state of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the other variants are named after the call
 pub enum Trigger {
@@ -46,20 +46,20 @@ pub enum Trigger {
     Ended,
 }
 
-/// The effect of an event.
+/// The effect of a [`Trigger`] that the state allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Next {
     Go(EpState),
-    /// The state stays the same, and the call succeeds.
+    /// The state is unchanged, and the call succeeds.
     Stay,
     Destroy,
 }
 
-/// Returns the effect of an event in a state.
+/// Returns the effect of a call or report in a state.
 ///
 /// # Errors
-/// The state, if it does not allow the event.
+/// The unchanged state, if it does not allow the call or report.
 pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
     use EpState::*;
     use Trigger::*;
@@ -70,7 +70,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
 
         (Unconnected, Reserve) => Next::Go(Reserved),
         (Reserved, Release) => Next::Go(Unconnected),
-        // The service point already has its request.
+        // The service point already has its request, so the endpoint is no longer reserved.
         (_, Release) => Next::Stay,
         (Reserved, RequestArrived) => Next::Go(PassiveConnectionPending),
         (PassiveConnectionPending, RequestAnswered) => Next::Go(Unconnected),

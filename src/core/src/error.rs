@@ -42,7 +42,7 @@ pub enum Error {
     Interrupted,
     /// The object was destroyed during the wait.
     Aborted,
-    /// The address cannot be the address of a peer.
+    /// The address is invalid, or unusable for this purpose.
     InvalidAddress(AddressFault),
     NotImplemented,
     /// Core has detected an inconsistent state.
@@ -54,8 +54,8 @@ impl Error {
     pub const NO_MEMORY: Error = Error::InsufficientResources(Resource::Memory);
     pub(crate) const NOT_READY: Error = Error::InvalidState(StateError::EndpointNotReady);
 
-    /// Returns the error of a service point that cannot listen at `qualifier`, or at any qualifier if `None`. Programs
-    /// try the next qualifier after [`Error::QualifierInUse`], so no other cause returns this error.
+    /// Returns the error of a service point that cannot listen at `qualifier`, or at any qualifier if `None`. Only a
+    /// qualifier in use causes [`Error::QualifierInUse`], after which programs try the next qualifier.
     pub fn of_listen(error: &io::Error, qualifier: Option<u64>) -> Error {
         match (error.kind(), qualifier) {
             (io::ErrorKind::AddrInUse, Some(_)) => Error::QualifierInUse,
@@ -65,7 +65,8 @@ impl Error {
         }
     }
 
-    /// Returns the error of a call for which the system lacks memory, or else descriptors or the device.
+    /// Converts an error of the system: a lack of memory to [`Resource::Memory`], any other error, also a lack of
+    /// descriptors, to [`Resource::Device`].
     pub fn lacking(error: &io::Error) -> Error {
         let memory = limit::is_lack(error) && !limit::lacks_descriptors(error);
         Error::InsufficientResources(if memory { Resource::Memory } else { Resource::Device })
@@ -109,7 +110,7 @@ pub enum Role {
     Any,
 }
 
-/// The invalid argument. The API layer knows its position.
+/// The invalid argument. The API layer converts it to a position in the C call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // named after the argument
 pub enum Arg {

@@ -17,7 +17,7 @@ pub enum Status {
     LocalEndpoint,
     /// A local region has the wrong zone, lacks a right, is out of bounds or was deregistered.
     LocalProtection,
-    /// The peer sent a response to no request.
+    /// The peer sent a response that matches no request.
     BadResponse,
     /// The peer's memory does not grant the operation.
     RemoteAccess,
@@ -32,8 +32,8 @@ pub enum Status {
     RmrOperation,
 }
 
-/// A kind of transfer. The first four have the numbers of the C interface; only some API versions have the others, whose
-/// two lowest bits are the number of the corresponding ordinary kind.
+/// A kind of transfer. The first four have the numbers of the C interface; only some API versions have the others,
+/// whose two lowest bits contain the number of the corresponding ordinary kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the operations of the specification
 pub enum Transfer {
@@ -90,7 +90,7 @@ pub enum ConnectionEvent {
 pub struct Peer {
     /// Address handle; NULL if no datagram can be sent to the peer.
     pub handle: Handle,
-    /// Number of the peer's endpoint. All peers of that endpoint see the same number.
+    /// Number of the peer's endpoint, the same for all peers of that endpoint.
     pub number: u32,
     /// Address of the peer.
     pub address: Address,
@@ -148,7 +148,7 @@ pub enum Event {
         cookie: u64,
         status: Status,
         len: u64,
-        /// An ordinary kind if a receive failed.
+        /// [`Transfer::Recv`] if a receive failed.
         transfer: Transfer,
         /// The immediate data of [`Transfer::RecvImmediate`], or the key of [`Transfer::RecvInvalidated`]; else 0.
         extra: u32,
@@ -174,7 +174,7 @@ pub enum Event {
         /// Private data of the peer. Valid until the EVD's next event with private data is taken, or the EVD is freed.
         private_data: Option<Arc<[u8]>>,
     },
-    /// A peer of a datagram endpoint has sent or received a reply.
+    /// An exchange of a datagram endpoint with a peer has succeeded or failed.
     Peer {
         ep: Handle,
         kind: PeerEvent,
@@ -186,7 +186,7 @@ pub enum Event {
         reason: AsyncReason,
     },
     Software {
-        /// Pointer of the program.
+        /// The program's pointer, which core does not access.
         pointer: usize,
     },
 }
@@ -233,13 +233,13 @@ pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status)
 }
 
 bitflags::bitflags! {
-    /// Completion flags of a post or of a stream. A bit without a name here belongs to one API version. An undefined
-    /// bit causes the same error as a flag that the call does not allow.
+    /// Completion flags of a post or of a stream. Any other bit causes the same error as a flag that the call does not
+    /// allow.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct CompletionFlags: u32 {
-        /// No event on success.
+        /// A success queues no event.
         const SUPPRESS = 0x01;
-        /// The peer's receive notifies a solicited waiter.
+        /// The completion of the peer's receive is a notification event in a solicited stream.
         const SOLICITED_WAIT = 0x02;
         /// The completion is not a notification event.
         const UNSIGNALLED = 0x04;

@@ -109,7 +109,7 @@ impl<V> Fifo<V> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }
     }
 
-    /// Returns how many values were removed so far, which is also the number of the oldest value.
+    /// Returns how many values were removed so far. This is also the number of the oldest value, counted from 0.
     pub fn taken(&self) -> usize {
         self.first
     }
@@ -147,7 +147,7 @@ impl<V> Fifo<V> {
         Some(unsafe { &mut *self.slots.as_mut_ptr().wrapping_add(at).cast::<V>() })
     }
 
-    /// Removes the oldest value that satisfies `wanted`. The order of the others is unchanged.
+    /// Removes the oldest value that satisfies `wanted`. The other values keep their order.
     pub fn remove(&mut self, wanted: impl Fn(&V) -> bool) -> Option<V> {
         let mut found = None;
         for _ in 0..self.len() {

@@ -49,7 +49,7 @@ pub struct ApiCaps {
 /// An open interface adapter.
 pub struct Ia<T: Transport> {
     pub(crate) header: Header,
-    /// Name in the open call.
+    /// Name by which the program opened the adapter.
     pub name: String,
     /// The transport.
     pub transport: Arc<T>,
@@ -65,8 +65,8 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held while the two events of a connection's end are queued, so that the asynchronous EVD and the connect EVDs
-    /// get the ends of several connections in the same order.
+    /// Held while the asynchronous event and the connection event of a connection's end are queued. So all EVDs get the
+    /// ends of several connections in the same order.
     pub(crate) telling_end: Mutex<()>,
     /// Changed under the lock on `children`.
     shut: AtomicBool,
@@ -74,21 +74,21 @@ pub struct Ia<T: Transport> {
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
     pub(crate) conn_stats: ConnStats,
-    /// The values of all counters at the last reset, which the API layer stores.
+    /// Storage of the API layer for the values of all counters at the last reset.
     pub counter_baseline: AttachedData,
-    /// Other data of the API layer.
+    /// Storage of the API layer for other data.
     pub api_data: AttachedData,
 }
 
 #[derive(Default)]
 struct Children {
-    /// By kind.
+    /// Handles of the live objects, by kind.
     live: [Vec<Handle>; Kind::COUNT],
     freed: [u64; Kind::COUNT],
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens the adapter at the transport.
+    /// Opens the transport's adapter. The new object has no handle and no EVD yet.
     pub(crate) fn new(
         arena: &'static Arena<T>,
         face: usize,
@@ -177,7 +177,7 @@ impl<T: Transport> Ia<T> {
         if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
     }
 
-    /// Assigns a handle to an object and adds it to the list.
+    /// Assigns a handle to an object, and adds the handle to the list of the adapter's objects.
     ///
     /// # Errors
     /// [`Role::Ia`] if the adapter is closed, [`Error::NO_MEMORY`], errors of [`Ia::room_for`].
@@ -205,8 +205,8 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Invalidates an object's handle and removes it from the list. Returns `Some` to exactly one caller, which must
-    /// hold no lock when it drops the result.
+    /// Invalidates an object's handle, and removes it from the list of the adapter's objects. Returns `Some` to exactly
+    /// one caller, which must hold no lock when it drops the result.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.arena.remove(object)?;
@@ -252,12 +252,12 @@ impl<T: Transport> Ia<T> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
     }
 
-    /// Returns how often threads have slept in waits on EVDs and CNOs of the adapter.
+    /// Returns the number of waits on EVDs and CNOs of the adapter in which the thread slept.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Queues an asynchronous event, or logs its loss. In a full EVD, the event of a watermark waits until there is room.
+    /// Queues an asynchronous event, or logs its loss. If the EVD is full, the event of a watermark waits for room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.conn_stats.note(ConnStat::Async(reason));
         if let Some(evd) = self.async_queue().filter(|evd| !evd.offer_async(object, reason)) {
@@ -278,7 +278,7 @@ impl<T: Transport> Ia<T> {
     }
 }
 
-/// Receives reports on the adapter as a whole.
+/// The sink by which the transport reports on the adapter as a whole.
 pub struct AdapterSink<T: Transport> {
     pub(crate) adapter: Weak<Ia<T>>,
 }

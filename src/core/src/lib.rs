@@ -3,8 +3,8 @@
 //! This crate defines the objects and their operations in each state, independent of the C API and of the hardware. The
 //! API layer translates calls and results; a [`transport::Transport`] moves the bytes.
 //!
-//! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list. It ignores `pub use`,
-//! by which [`transport`] names the sinks of objects.
+//! A module uses only modules of its own list item and of later items. `tests-c/layers.sh` reads this list. The script
+//! ignores `pub use`, by which [`transport`] re-exports the sinks of objects.
 //!
 //! * `open`: opening and closing adapters; `snapshot`: snapshots for tools; [`wait`]: blocking waits; `usual`: the fast
 //!   path from a post to a dequeue
@@ -13,12 +13,13 @@
 //! * `srq`, `rmr`: objects that endpoints use
 //! * `lmr`: local regions
 //! * `pz`, `ah`: protection zones, address handles
-//! * `evd`, `cno`: event dispatchers and their notification objects; `ia`: the adapter, which reports events, too
-//! * `agent`: agents of CNOs; `waker`: wakers of sleeping threads; [`counters`]; `srq_accounting`: the buffers of an SRQ;
-//!   `rmr_table`: remote keys; `names`: names of states and codes in messages
+//! * `evd`, `cno`: event dispatchers and their notification objects; `ia`: the adapter, which also queues asynchronous
+//!   events
+//! * `agent`: agents of CNOs; `waker`: wakers of sleeping threads; [`counters`]; `srq_accounting`: the buffers of an
+//!   SRQ; `rmr_table`: remote keys; `names`: names of states and codes in log messages
 //! * `transport`: the contract with transports; `lmr_table`: local regions by context; [`probes`]: USDT probes
 //! * [`event`], [`error`], `ep_state`, `arena`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
-//!   types that all of them use
+//!   types that all modules use
 //!
 //! docs/dev/architecture.md describes how the parts work together.
 

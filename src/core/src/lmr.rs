@@ -18,11 +18,11 @@ use crate::users::Use;
 /// The program's description of a region's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// An address range of this process, by its first byte.
+    /// An address range of this process, by the address of its first byte.
     Virtual(u64),
     /// The memory of another region.
     Region(Handle),
-    /// An address range that other processes share, by its first byte and its name.
+    /// An address range that other processes share, by the address of its first byte and its name.
     Shared(u64, Box<[u8]>),
 }
 
@@ -36,7 +36,7 @@ pub struct Lmr<T: Transport> {
     /// because queries return a pointer to it.
     pub memory: Memory,
     pub(crate) start: u64,
-    /// Determines the address by which programs name the first byte.
+    /// Determines the address by which programs and peers name the first byte.
     pub base: Base,
     /// Length in bytes; never 0.
     pub len: u64,
@@ -129,7 +129,7 @@ impl<T: Transport> Lmr<T> {
         if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::LmrInUse));
         }
-        // The retired region accepts no bind.
+        // The retired region accepts no new bind during the wait.
         if self.region().is_some_and(|region| !region.await_peers()) {
             self.header.users.revive();
             return Err(Error::InvalidState(StateError::LmrInUse));
@@ -145,7 +145,7 @@ impl<T: Transport> Lmr<T> {
         if let (Some(row), true) = (self.key_row, region.is_some()) {
             self.ia.remote_keys.leave(row);
         }
-        // Without a lock: the transport may wait for a peer.
+        // Dropped without a lock, because the transport may wait for a peer.
         drop(region);
         self.pz.lock().take();
         self.ia.disown(self);

@@ -1,11 +1,12 @@
 //! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! The check of a segment compares its context, zone and end with the row of the region. The lookup of a row above
-//! 2,047 is slower, and regions with [`Base::Zero`](crate::Base::Zero) need the slow path.
+//! Each region has a row in the table. The check of a segment compares the segment's context, zone and end with this
+//! row. The lookup of a row above 2,047 is slower, and regions with [`Base::Zero`](crate::Base::Zero) need the slow
+//! path.
 //!
 //! A posted receive stores how many regions had been deregistered when its segments were checked. If this number is the
-//! same when the message arrives, the segments are still registered; otherwise they are checked again
-//! ([`LmrTable::recheck`]).
+//! same when the message arrives ([`LmrTable::recheck`]), the segments are still registered. Otherwise the transport
+//! looks up their regions again.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -73,7 +74,8 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     }
 }
 
-/// A segment that stays registered, with the access `A`, during the section `'s`. Only the table creates it.
+/// A segment that stays registered, with the access `A`, during the epoch section `'s`. Only [`LmrTable`] creates this
+/// type.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct CheckedSegment<'s, A = Readable> {
@@ -99,7 +101,7 @@ impl<A> Deref for CheckedSegment<'_, A> {
 }
 
 pub(crate) struct Registration {
-    /// Address of the first byte in the program's terms.
+    /// The program's address of the first byte ([`Base::first`](crate::Base::first)).
     pub addr: u64,
     /// Real address minus the program's address.
     pub origin: u64,
@@ -136,7 +138,7 @@ const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
 const EMPTY: u32 = u32::MAX;
 
-/// Flag in the zone of a row, which makes the fast check fail.
+/// Flag in `writers` and `readers` of a row, which makes the fast check fail.
 const DENIED: u64 = 1 << 32;
 
 /// Minimum number of free rows before a row is reused, so that a stale context stays invalid for long.
@@ -145,11 +147,11 @@ const MIN_FREE: usize = 1024;
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-/// More than [`MIN_FREE`], so that most programs use only this chunk.
+/// Number of rows in the first chunk. More than [`MIN_FREE`], so that most programs use only this chunk.
 const FIRST_CHUNK: usize = 2048;
 const CHUNKS: usize = 9;
 
-/// Regions by context. A lookup takes no lock: rows never move, and the context reveals changes.
+/// Regions by context. A lookup takes no lock: rows never move, and a second load of the context reveals a change.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
     /// Chunks after `near`, allocated when needed.
@@ -167,8 +169,8 @@ struct Rows {
 
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// Distance between the first generations of successive tables. The contexts of 64 successive tables differ until 64
-/// regions have used a row.
+/// Distance between the first generations (the upper 12 bits of contexts) of successive tables. The contexts of 64
+/// successive tables differ until 64 regions have used the same row.
 const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.
@@ -220,7 +222,7 @@ impl LmrTable {
             let plain = registration.origin == 0 && registration.rights.intersects(rights);
             u64::from(registration.zone) | if plain { 0 } else { DENIED }
         };
-        // SYNC row: a reader that loads a new field gets a different context from its second load, so it starts again.
+        // SYNC row: a reader that loads a new field gets a different context from its second load, so it uses no field.
         fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.origin.store(registration.origin, Ordering::Relaxed);
@@ -243,12 +245,12 @@ impl LmrTable {
         let (chunk, at) = place(index);
         if at == 0 {
             let len = FIRST_CHUNK << chunk;
-            // Reserved now, so that `remove` needs no memory.
+            // Reserves memory for a free of every row, so that `remove` needs none.
             let more = index as usize + len - rows.free.len();
             rows.free.room(more)?;
             rows.next_generation.room(len)?;
             if let Some(far) = chunk.checked_sub(1) {
-                // Cannot fail: `rows` is locked.
+                // Cannot fail: while `rows` is locked, no other thread sets this chunk.
                 let _ = self.far[far].set(empty_rows(len)?);
             }
         }
@@ -389,12 +391,12 @@ impl LmrTable {
         self.find(segment.context).is_some_and(|registration| within(segment, &registration))
     }
 
-    /// Returns the zone of a registered region.
+    /// Returns the zone of the region with this context; `None` if there is no such region.
     pub fn zone_of(&self, context: u32) -> Option<u32> {
         self.find(context).map(|registration| registration.zone)
     }
 
-    /// Returns the handle of the region of a context.
+    /// Returns the handle of the region with this context; `None` if there is no such region.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
         self.find(context).map(|registration| registration.handle)
     }
@@ -423,7 +425,7 @@ impl RegionRow {
             return None;
         }
         let users = if writes { &self.writers } else { &self.readers };
-        // A segment that starts before the region has a wrapped offset.
+        // If the segment starts before the region, the offset wraps, and exceeds the length of every region.
         let offset = addr.wrapping_sub(self.addr.load(Ordering::Relaxed));
         if users.load(Ordering::Relaxed) != zone.into() || offset.checked_add(len)? > self.len.load(Ordering::Relaxed) {
             return None;

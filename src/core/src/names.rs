@@ -1,4 +1,4 @@
-//! The names of values in messages, as in the manual pages.
+//! The names of values in log messages, as in the manual pages.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::ep_state::EpState;
 use crate::error::Resource;
 use crate::event::{AsyncReason, ConnectionEvent, Status, Streams};
 
-/// Implements `Display` with these names. They are written in full, so that a search finds them.
+/// Implements `Display` with these names. The names are complete, so that a text search finds them.
 macro_rules! named {
     ($type:ident: $($kind:pat => $name:literal,)*) => {
         impl fmt::Display for $type {

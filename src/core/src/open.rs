@@ -72,17 +72,17 @@ pub enum AsyncEvd<T: Transport> {
     Create(usize),
     /// An EVD of another instance of the same adapter.
     Given(Arc<Evd<T>>),
-    /// An EVD outside this process; core drops the events.
+    /// An EVD outside this process. Core drops the adapter's asynchronous events.
     Elsewhere,
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance of an adapter, whose objects get their handles from `arena`. `face` is
-    /// the first word of their cells, which differs between the adapters of the arena.
+    /// Opens an instance of the adapter `name`. Its objects get handles from `arena`, for cells that start with the
+    /// word `face`. Each adapter of the arena has a different `face`.
     ///
     /// # Errors
     /// [`crate::error::Arg::QueueLength`] for an EVD of 0 events, [`Role::EvdAsync`] for an EVD that does not accept
-    /// asynchronous events, belongs to another adapter or is being freed, errors of [`Transport::open`].
+    /// asynchronous events, belongs to another adapter or is being freed. Errors of [`Transport::open`].
     pub fn open(
         arena: &'static Arena<T>,
         face: usize,
@@ -100,7 +100,7 @@ impl<T: Transport> Ia<T> {
         let ia = Ia::new(arena, face, name, instance_data, api_caps)?;
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
-            // No other thread has the adapter yet.
+            // Fails only after an earlier close, but no other thread has the adapter yet.
             let _ = ia.close_abrupt();
         })?;
         Ok(ia)
@@ -115,7 +115,7 @@ impl<T: Transport> Ia<T> {
         if let Some(evd) = evd {
             let evd = Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
             evd.lent.fetch_add(usize::from(!own), Ordering::SeqCst);
-            // Another thread may have closed the EVD's adapter before the addition.
+            // Another thread may have closed the EVD's adapter, and so freed the EVD, before `lent` was increased.
             let is_gone = evd.is_gone();
             *self.async_outlet.lock() = Some(AsyncOutlet { evd, own });
             if is_gone {
@@ -129,7 +129,8 @@ impl<T: Transport> Ia<T> {
     /// Closes the instance if the program has freed all its objects.
     ///
     /// # Errors
-    /// [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread closes it.
+    /// [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread closes the
+    /// instance.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut(true)?;
         self.destroy();
@@ -139,8 +140,8 @@ impl<T: Transport> Ia<T> {
     /// Closes the instance and destroys all its objects.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread: it may
-    /// wait for the agent that makes this call.
+    /// [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread, which
+    /// may itself wait for an agent that makes this call.
     pub fn close_abrupt(&self) -> Result<()> {
         self.shut(false)?;
         self.destroy();
@@ -152,7 +153,8 @@ impl<T: Transport> Ia<T> {
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
-        // First starts all disconnects and closes of datagram queue pairs, so that they run concurrently.
+        // Begins the disconnects of all endpoints, and closes all datagram queue pairs in one call, so that their ends
+        // overlap.
         self.each::<Endpoint<T>>(|ep| ep.let_go());
         let mut datagram_qps = Vec::new();
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {

@@ -3,13 +3,13 @@
 //! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. Without a tracer,
 //! a probe costs only the `nop`, because the code has the arguments anyway, except the length of a receive on an SRQ. A
 //! semaphore per probe would cost two instructions. Functions of rare probes are not inlined, because a tracer needs
-//! time for each place of a probe.
+//! time for each place in the code that has a probe.
 //!
 //! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
 //! tests-c/probes/check.sh compares this description with the libraries.
 //!
-//! The argument for a kind of transfer is the number of the ordinary [`Transfer`]; a bind has the next higher number. An
-//! atomic operation is reported as a read, a write with immediate data as a write.
+//! The argument for a kind of transfer is the number of the ordinary [`Transfer`]; a bind has the next higher number.
+//! An atomic operation counts as a read, a write with immediate data as a write.
 
 use crate::arena::Handle;
 use crate::ep_state::EpState;
@@ -41,11 +41,11 @@ pub(crate) enum WatermarkKind {
 /// A kind of stall. Its number is the argument of the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
-    /// The program's requests: the ring or the device is full, or earlier requests stall.
+    /// The program's requests wait: the ring or the device is full, or earlier requests wait.
     Requests,
-    /// A received message: no receive is posted.
+    /// A received message waits, because no receive is posted.
     Message,
-    /// Receives of the program: the queue of the device is full.
+    /// The program's receives wait, because the queue of the device is full.
     Receives,
 }
 
@@ -101,7 +101,7 @@ pub fn stalled(ep: Handle, stall: Stall) {
     at!(stalled, ep.0, stall as isize);
 }
 
-/// Reports that a stall ended.
+/// Reports that a stall of an endpoint's connection ended.
 #[inline(never)]
 pub fn resumed(ep: Handle, stall: Stall) {
     at!(resumed, ep.0, stall as isize);

@@ -26,7 +26,7 @@ pub struct Rmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) zone: u32,
-    /// The connections that can use the region.
+    /// The connections over which peers can access the region.
     pub scope: Scope,
     key_row: KeyRow,
     pub(crate) pz: Mutex<Option<Use<Pz<T>>>>,
@@ -68,8 +68,8 @@ impl<T: Transport> Rmr<T> {
     /// Creates an unbound region in `pz`.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`]; [`Error::NotImplemented`], or [`Error::ModelNotSupported`] for
-    /// [`Scope::Endpoint`], if the transport lacks such windows.
+    /// [`Error::InsufficientResources`]; [`Role::Pz`] if the zone is being freed; [`Error::NotImplemented`], or
+    /// [`Error::ModelNotSupported`] for [`Scope::Endpoint`], if the transport lacks such windows.
     pub fn create(pz: &Arc<Pz<T>>, scope: Scope) -> Result<Arc<Self>> {
         let ia = pz.ia();
         let limits = ia.attributes();
@@ -105,7 +105,7 @@ impl<T: Transport> Rmr<T> {
             }
             (state.window.take(), state.binding.take())
         };
-        // Before the window is dropped, and without a lock, because the transport may wait for a peer.
+        // Revoked before the window is dropped, and without a lock, because the transport may wait for a peer.
         if let Some(window) = &window {
             window.revoke(&self.ia.transport);
         }
@@ -125,7 +125,7 @@ impl<T: Transport> Rmr<T> {
         mem::replace(&mut state.binding, binding)
     }
 
-    /// Removes the binding if `the` returns `true` for it. The transport has revoked the binding.
+    /// Removes the binding if `the` returns `true` for it. Called after the transport has revoked the window.
     pub(crate) fn forget(&self, the: impl FnOnce(&Binding<T>) -> bool) {
         let mut state = self.state.lock();
         if state.binding.as_ref().is_some_and(the) {

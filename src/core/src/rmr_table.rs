@@ -16,7 +16,7 @@ pub(crate) struct RmrTable {
 
 #[derive(Default)]
 struct Rows {
-    /// Key and owner; key 0 in a row without a key.
+    /// The key of each row, and the region or window that owns the row. Key 0 means that the row has no key.
     rows: Vec<(u32, Handle)>,
     free: Vec<usize>,
 }
@@ -32,13 +32,13 @@ impl RmrTable {
         }
         let at = rows.len();
         rows.room(1)?;
-        // Reserve memory for all rows, so that `leave` needs none.
+        // Reserves a place for every row in `free`, so that `leave` needs no memory.
         free.room(at + 1)?;
         rows.push((0, Handle::NULL));
         Ok(KeyRow(at))
     }
 
-    /// Replaces the key in a row. The key 0 means that there is none.
+    /// Replaces the key and the owner in a row. The key 0 means that the row has no key.
     pub fn set(&self, KeyRow(at): KeyRow, key: u32, owner: Handle) {
         self.table.lock().rows[at] = (key, owner);
     }

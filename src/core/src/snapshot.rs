@@ -1,4 +1,4 @@
-//! Snapshots of open adapters for tools, which a thread of the transport takes.
+//! Snapshots of open adapters, which a thread of the transport takes for tools.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::transport::{Path, Transport};
 /// An open adapter.
 #[derive(Clone, Debug)]
 pub struct AdapterSnapshot {
-    /// Name in the open call.
+    /// Name by which the program opened the adapter.
     pub name: String,
     /// Version of the interface.
     pub version: (u8, u8),
@@ -39,13 +39,13 @@ pub struct AdapterSnapshot {
 /// An endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointSnapshot {
-    /// Handle in the program and in messages.
+    /// The program's handle, which log messages also contain.
     pub handle: Handle,
     /// State.
     pub state: EpState,
     /// Address and connection qualifier of the peer of the last connection, attempt or request; `None` after a reset.
     pub remote: Option<(Arc<Address>, u64)>,
-    /// Path of its data; the default without a connection.
+    /// How the connection transfers data; the default without a connection.
     pub path: Path,
     /// Outstanding requests.
     pub requests: usize,
@@ -57,9 +57,9 @@ pub struct EndpointSnapshot {
     pub request_evd: Option<Handle>,
     /// The EVD of receives.
     pub recv_evd: Option<Handle>,
-    /// Set if the EVD of requests or of receives is full.
+    /// Set if the EVD of requests or of receives is full. Clear also if another thread holds the lock on the EVD.
     pub evd_full: bool,
-    /// Counters of all its connections.
+    /// Counters of all connections of the endpoint.
     pub counters: Counters,
 }
 
@@ -75,19 +75,19 @@ pub enum QueueKind {
 /// An EVD or an SRQ.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSnapshot {
-    /// Handle in the program and in messages.
+    /// The program's handle, which log messages also contain.
     pub handle: Handle,
     /// Kind.
     pub kind: QueueKind,
-    /// Streams that an EVD accepts.
+    /// Streams that an EVD accepts; empty for an SRQ.
     pub streams: Streams,
-    /// Number of entries.
+    /// Capacity in events or receives.
     pub size: usize,
     /// Queued events, or available receives.
     pub filled: usize,
-    /// Low watermark of an SRQ; 0 if none is set.
+    /// Low watermark of an SRQ; 0 if its event is not armed, and for an EVD.
     pub low_watermark: usize,
-    /// Events for which the EVD had no room.
+    /// Events and connection requests for which the EVD had no room; 0 for an SRQ.
     pub lost: u64,
     /// Set while a thread waits on the EVD.
     pub has_waiter: bool,
@@ -105,7 +105,7 @@ pub enum Glanced {
     Closed,
 }
 
-/// Retries `look` until it returns a value or the time ends.
+/// Retries `look` until it returns a value, or until the time `until`.
 struct Patience {
     pause: Pause,
     until: Instant,
@@ -124,8 +124,8 @@ impl Patience {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Returns a snapshot with up to `most` endpoints and queues. Returns `None` if another thread held a lock until
-    /// `until`, or if memory is exhausted.
+    /// Returns a snapshot with up to `most` endpoints, and as many queues. Returns `None` if another thread held a lock
+    /// until `until`, or if memory is exhausted.
     fn glance(&self, until: Instant, most: usize) -> Option<AdapterSnapshot> {
         let mut patience = Patience { pause: Pause::new(), until };
         let (mut connections, mut endpoints, mut queues) = (0, Vec::new(), Vec::new());
@@ -163,8 +163,8 @@ fn keep<E>(list: &mut Vec<E>, entry: impl Into<Option<E>>, most: usize) -> Optio
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Returns a snapshot with up to `most` endpoints and as many queues, without waiting for threads that may be
-    /// stopped in a post: retries locks until `until`.
+    /// Returns a snapshot with up to `most` endpoints and as many queues. Retries locks until `until` instead of
+    /// blocking, because a thread may be stopped while it holds a lock.
     pub fn glance(&self, until: Instant, most: usize) -> Glanced {
         let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
         ia.glance(until, most).map_or(Glanced::Busy, Glanced::Told)

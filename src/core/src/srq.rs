@@ -1,11 +1,12 @@
 //! Shared receive queues (SRQs).
 //!
-//! A posted buffer is *available* until an endpoint takes it, and *outstanding* until the program dequeues its
-//! completion, which a [`srq_accounting::OutstandingRecv`] counts.
+//! A posted buffer is *available* until an endpoint takes it. It is *outstanding*, and occupies an entry, until the
+//! program dequeues its completion. In the completion, a [`srq_accounting::OutstandingRecv`] counts it.
 //!
-//! Posts and reports lock the accounting. Of the calls of the transport, only posts are under this lock. A resize and a
-//! new watermark, which are slow device calls, hold `tuning` while they change the accounting and call the transport,
-//! so that both see the same order. These changes and queries first poll all completions (`Poll::Complete`).
+//! Posts, and reports of the transport, lock the accounting. Of the transport's functions, core calls only `post` under
+//! this lock. A resize and a new watermark need slow calls of the device. They hold `tuning` while they change the
+//! accounting and call the transport, so that both see the changes in the same order. A resize, a new watermark and a
+//! query first poll all completions (`Poll::Complete`).
 
 use std::sync::Arc;
 
@@ -32,8 +33,8 @@ pub struct Srq<T: Transport> {
     pub(crate) pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     pub(crate) queue: T::Srq,
-    /// Serialises changes of size or watermark with the transport's call. Locked before the accounting, never for
-    /// posting or receiving.
+    /// Serialises changes of size or watermark, each including its call of the transport. Locked before the accounting,
+    /// but not for posts and reports.
     tuning: Mutex<()>,
     pub(crate) accounting: Arc<Mutex<SrqAccounting>>,
 }
@@ -47,9 +48,9 @@ pub struct SrqStatus {
     pub max_segments: usize,
     /// Low watermark.
     pub low_watermark: usize,
-    /// Available buffers.
+    /// Number of buffers that an endpoint can take.
     pub available: usize,
-    /// Occupied entries.
+    /// Number of occupied entries: available buffers, taken ones, and completions that the program has not dequeued.
     pub outstanding: usize,
 }
 
@@ -60,11 +61,11 @@ impl<T: Transport> Drop for Srq<T> {
 }
 
 impl<T: Transport> Srq<T> {
-    /// Creates an SRQ.
+    /// Creates an SRQ with `max_recvs` entries, for receives of up to `max_segments` segments.
     ///
     /// # Errors
-    /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits, [`Error::ModelNotSupported`],
-    /// [`Error::InsufficientResources`].
+    /// [`Arg::Attributes`] for a number that is 0 or above the adapter's limit, [`Error::ModelNotSupported`] if the
+    /// adapter has no SRQs, [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize, max_segments: usize) -> Result<Arc<Self>> {
         let limits = ia.attributes();
         if !limits.srq {
@@ -112,7 +113,7 @@ impl<T: Transport> Srq<T> {
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.pz.lock().take();
-        // Keeps the handle from reuse until its events are removed.
+        // Keeps the handle from reuse until events of this SRQ no longer wait for room in the asynchronous EVD.
         let _dying = self.ia.disown(self);
         self.ia.forget_late(self.header.handle());
     }
@@ -128,7 +129,7 @@ impl<T: Transport> Srq<T> {
         self.hand_in(&checked, cookie)
     }
 
-    /// Returns a snapshot; `None` if another thread holds the lock on the accounting.
+    /// Returns a snapshot for tools; `None` if another thread holds the lock on the accounting.
     pub(crate) fn glance(&self) -> Option<QueueSnapshot> {
         let accounting = self.accounting.try_lock()?;
         Some(QueueSnapshot {
@@ -143,7 +144,7 @@ impl<T: Transport> Srq<T> {
         })
     }
 
-    /// Polls, and returns the status.
+    /// Polls all completions, and returns the status.
     pub fn query(&self) -> SrqStatus {
         self.ia.transport.poll(None, Poll::Complete);
         let accounting = self.accounting.lock();
@@ -156,11 +157,11 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// Changes the number of entries to `max_recvs`. Keeps buffers and messages, and does not re-arm the watermark.
+    /// Changes the number of entries to `max_recvs`. Keeps the buffers, and does not re-arm the watermark.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the outstanding
-    /// buffers or the low watermark, [`Error::InsufficientResources`].
+    /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the number of
+    /// outstanding buffers or the low watermark, [`Error::InsufficientResources`].
     pub fn resize(&self, max_recvs: usize) -> Result<()> {
         if max_recvs == 0 || max_recvs > self.ia.attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -181,7 +182,8 @@ impl<T: Transport> Srq<T> {
         if grows {
             // Allocates first, so that `grow` cannot fail after the transport's resize.
             self.accounting.lock().room(max_recvs)?;
-            // A concurrent post fits, because the new size is larger.
+            // The accounting is unlocked during the call. A concurrent post fits anyway, because the new size is
+            // larger.
             self.queue.resize(&self.ia.transport, max_recvs)?;
             self.accounting.lock().grow(max_recvs)?;
         }
@@ -192,8 +194,8 @@ impl<T: Transport> Srq<T> {
     /// event is raised.
     ///
     /// # Errors
-    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark
-    /// and arming are then unchanged.
+    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`] without support by the adapter,
+    /// errors of the transport. Watermark and arming are then unchanged.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
         if !self.ia.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
@@ -216,7 +218,7 @@ impl<T: Transport> Srq<T> {
         let limit = if due { 0 } else { low_watermark };
         let result = self.queue.arm_limit(&self.ia.transport, limit);
         if result.is_err() {
-            // Restore the old watermark, below which the available buffers may have dropped.
+            // Restores the old watermark. The number of available buffers may have dropped below it during the call.
             let mut accounting = self.accounting.lock();
             (accounting.low_watermark, accounting.armed) = before;
             due = accounting.fires();
@@ -248,12 +250,12 @@ impl<T: Transport> Srq<T> {
     }
 
     pub(crate) fn retake(&self, completed: Completed) -> RecvId {
-        // The record occupies the entry again.
+        // The buffer's record occupies the entry again, so the drop of the charge must not free the entry.
         std::mem::forget(completed.charge);
         self.accounting.lock().retake(completed.cookie)
     }
 
-    /// Records that an endpoint took a buffer. Repeated calls for a buffer have no effect.
+    /// Records that an endpoint took a buffer. A repeated call for the same buffer has no effect.
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = self.accounting.lock().take(id);
         if fires {

@@ -1,12 +1,14 @@
 //! The buffers of a shared receive queue.
 //!
-//! There is one record for each entry. For transports that take receives, available buffers form a queue.
+//! There is one record ([`Buffer`]) for each entry. If core stores the receives (`Transport::TAKES_RECEIVES`), the
+//! records of available buffers form a queue.
 //!
-//! A buffer is *held* from its post to its completion. Its completion event then contains an [`OutstandingRecv`], so
-//! the buffer counts as outstanding until the program dequeues the event.
+//! A buffer is *held* from its post until its completion. The completion's event contains an [`OutstandingRecv`], so
+//! the buffer stays outstanding until the program dequeues the event.
 //!
-//! An event can outlive the queue. A reference of each event to the accounting would cost two locked instructions, so
-//! events have none until the queue is freed: the free adds a reference for each event that still exists.
+//! An event can outlive the queue. If each event had a reference to the accounting, this would cost two locked
+//! instructions. So events have none until the queue is freed: the free adds a reference for each event that still
+//! exists.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -23,17 +25,17 @@ use crate::transport::{RecvId, Segment, Taken};
 
 const NONE: u32 = u32::MAX;
 
-/// The buffers, under one lock.
+/// The buffers of an SRQ. One lock protects all fields.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
-    /// Maximum number of stored segments of a buffer.
+    /// Maximum number of stored segments of a buffer; 0 if the transport stores the segments.
     max_segments: usize,
     pub available: usize,
     pub low_watermark: usize,
     pub armed: bool,
     /// `true` if the queue is freed, so that each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// Number of held buffers and of [`OutstandingRecv`]s.
+    /// Number of occupied entries: held buffers and [`OutstandingRecv`]s.
     pub outstanding: usize,
     buffers: Vec<Buffer>,
     /// The head of the list of free buffers, or [`NONE`].
@@ -42,7 +44,7 @@ pub(crate) struct SrqAccounting {
     oldest: u32,
     /// The end of the queue; meaningless if the queue is empty.
     newest: u32,
-    /// All but the first segments of the queue's buffers.
+    /// All but the first segments of each buffer in the queue.
     others: Fifo<Segment>,
 }
 
@@ -109,7 +111,8 @@ impl SrqAccounting {
         if self.outstanding < self.max_recvs { Some(self.free.into()) } else { None }
     }
 
-    /// Adds the buffer that [`SrqAccounting::vacancy`] returned; with `stored` segments also to the queue.
+    /// Adds the buffer whose number [`SrqAccounting::vacancy`] returned. With `stored`, also appends it to the queue,
+    /// with these segments.
     #[inline(always)]
     pub fn add(&mut self, cookie: u64, stored: Option<&[Segment]>) {
         let id = self.free;
@@ -244,7 +247,7 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
     epoch::synchronize::<Memory>(None);
 }
 
-/// A completed buffer whose event the program has not dequeued.
+/// A completed buffer whose event the program has not dequeued. The drop frees the entry of the SRQ.
 #[derive(Debug)]
 pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
@@ -252,7 +255,8 @@ pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {
-    /// Removes this object from the outstanding ones. Returns whether it owns a reference, which the caller must drop.
+    /// Subtracts this object from the outstanding buffers. Returns `true` if this object owns a reference, which the
+    /// caller must drop.
     ///
     /// # Safety
     /// The accounting must outlive the call.

@@ -50,11 +50,11 @@ impl Users {
     }
 }
 
-/// A use of an object.
+/// A use of an object. Until the drop, only an abrupt close of the adapter can free the object.
 pub struct Use<O: Object>(Arc<O>);
 
 impl<O: Object> Use<O> {
-    /// Adds a use. Returns `None` if the object is being freed.
+    /// Adds a use. Returns `None` if the object is freed or being freed.
     pub fn of(object: &Arc<O>) -> Option<Self> {
         object.header().users.attach().then(|| Use(object.clone()))
     }

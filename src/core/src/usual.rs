@@ -1,8 +1,9 @@
 //! The fast path, from a post to the dequeue of its completion.
 //!
-//! It requires work of one segment, a queue pair, room in every queue, and no thread that waits on the EVD. Each
-//! function checks this, and passes other work to a slow-path function. All are inlined into the program's call or the
-//! transport's poll. tests-c/perf/instructions.sh counts their instructions, except for datagrams.
+//! The fast path requires work of one segment, a queue pair, room in every queue, and no thread that waits on the EVD.
+//! Each function checks this, and passes other work to a slow-path function. All functions are inlined into the
+//! program's call or the transport's poll. tests-c/perf/instructions.sh counts their instructions, except for
+//! datagrams.
 //!
 //! The lookup of a handle ([`Arena::enter`](crate::Arena::enter)) and the check of segments
 //! ([`LmrTable::check`](crate::LmrTable::check)) have fast paths of their own.
@@ -53,7 +54,8 @@ impl<T: Transport> Endpoint<T> {
         self.post_one_recv::<false, S>(self.receives.lock(), segments, cookie, completion)
     }
 
-    /// With `DATAGRAMS`, posts to the datagram queue pair.
+    /// Posts to the connection's queue pair, or with `DATAGRAMS` to the datagram queue pair. Passes what it cannot post
+    /// to a slower function.
     #[inline(always)]
     fn post_one_recv<const DATAGRAMS: bool, S: SegmentList + ?Sized>(
         &self,
@@ -72,10 +74,10 @@ impl<T: Transport> Endpoint<T> {
             let qps = match (qp, datagram_qp) {
                 (Some(qp), _) if !DATAGRAMS => (Some(qp), None),
                 (_, Some(qp)) if DATAGRAMS => (None, Some(qp)),
-                // Also on a disconnected endpoint, whose queue pair is gone.
+                // Also reached on a disconnected endpoint, which has no queue pair.
                 _ => break 'usual,
             };
-            // With an SRQ, the queue has no capacity.
+            // On an endpoint with an SRQ, the endpoint's own queue has no capacity.
             let Some(place) = posted.vacancy() else { break 'usual };
             let segment = segments.segment(0);
             if segment.len == 0 {
@@ -165,7 +167,8 @@ impl<T: Transport> Endpoint<T> {
                 let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                 transport.post_inline(qp, tx, ShortSend { segment, solicited, fence, signalled })
             });
-            // Ends the guard before `Transport::post`, which may take locks.
+            // Ends the guard before `Transport::post`, which may take locks that a thread must not take in an epoch
+            // section.
             drop(section);
             let handed = match at_once {
                 Some(mark) => Handed::under_way(mark),
@@ -181,7 +184,7 @@ impl<T: Transport> Endpoint<T> {
             let work = Work::Transfer(transfer, len);
             let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
             probes::posted(ep, transfer, cookie, len);
-            // A done request without an earlier outstanding one needs no in-flight entry.
+            // A request that is already complete needs no in-flight entry if no earlier request is outstanding.
             let ended = match evd {
                 Some(evd) if handed.done && place.is_first() => request.succeed(evd, ep),
                 _ => false,
@@ -204,7 +207,8 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts a datagram of one segment as [`Endpoint::post_datagram`] does, or returns `false`, without effect.
+    /// Posts a datagram of one segment as [`Endpoint::post_datagram`] does. Returns `false` if it posted nothing: the
+    /// caller must then call that function.
     #[inline(always)]
     pub fn post_one_datagram<S: SegmentList + ?Sized>(
         &self,
@@ -307,8 +311,9 @@ impl<T: Transport> Srq<T> {
 // ---- Completing ----
 
 impl<T: Transport> EndpointSink<T> {
-    /// Completes the oldest receive of the endpoint's own queue, if it has one segment, with a message of `len` bytes,
-    /// which `place` stores under the receive lock. For short messages with [`Transport::TAKES_RECEIVES`].
+    /// Completes the oldest receive of the endpoint's own queue, if it has one segment, with a message of `len` bytes.
+    /// `place` stores the message under the lock on the receives. For short messages with
+    /// [`Transport::TAKES_RECEIVES`].
     #[inline(always)]
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
@@ -320,7 +325,7 @@ impl<T: Transport> EndpointSink<T> {
     pub fn deliver_shared<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, srq: Some(srq), .. } = &*self.endpoint else { return Delivery::Other };
         let mut receives = receives.lock();
-        // Without a watermark, taking the buffer has no effect of its own.
+        // If no high watermark is watched, taking the buffer cannot exceed one.
         let Receives { life, connected: true, watched: false, evd: Some(evd), received, feed, .. } = &mut *receives
         else {
             return Delivery::Other;
@@ -344,7 +349,8 @@ impl<T: Transport> EndpointSink<T> {
 }
 
 impl<T: Transport> DatagramSink<T> {
-    /// Like [`EndpointSink::deliver`], for a short datagram. Returns `false`, without effect, if it is not stored.
+    /// Like [`EndpointSink::deliver`], for a short datagram. Returns `false`, without effect, if the datagram is not
+    /// stored.
     #[inline(always)]
     pub fn deliver_short<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> bool {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
@@ -352,7 +358,8 @@ impl<T: Transport> DatagramSink<T> {
     }
 }
 
-/// Delivers a message to this life of the connection, or a datagram.
+/// Stores a message of the connection with the generation `connection` in the oldest receive, or a datagram if
+/// `connection` is `None`.
 #[inline(always)]
 fn fill_oldest<'s, T: Transport>(
     mut receives: MutexGuard<'_, Receives<T>>,
@@ -408,10 +415,11 @@ impl<T: Transport> Requests<T> {
 }
 
 impl InFlight {
-    /// Queues a successful transfer's completion. Returns `false` for a request that is no transfer or is suppressed.
+    /// Queues a successful transfer's completion. Returns `false`, without effect, for a bind or a suppressed
+    /// completion.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        // Binds references, so that the values are copied directly into the queue.
+        // Borrows the values, so that they are copied only once, into the queue.
         let Work::Transfer(transfer, len) = &self.work else { return false };
         let status = Status::Success;
         if self.asks_for_nothing(status) {
@@ -426,8 +434,8 @@ impl InFlight {
 // ---- Events ----
 
 impl<T: Transport> Evd<T> {
-    /// Queues an event, a notification event if `notifies`, or reports a lost event if the queue is full. Both closures
-    /// run under the lock, so that the event is written directly into the queue.
+    /// Queues an event, or reports a lost event if the queue is full. `notifies` returns whether it is a notification
+    /// event. Both closures run under the lock, so that the event is written directly into the queue.
     #[inline(always)]
     pub(crate) fn push(&self, queued: impl FnOnce() -> Queued, notifies: impl FnOnce() -> bool) {
         let mut queue = self.queue.lock();
@@ -464,7 +472,8 @@ impl<T: Transport> Evd<T> {
     }
 
     /// Takes the oldest event if it is a DTO completion and no thread waits. Returns the result of `transfer` and the
-    /// number of remaining events, or `None` if it takes no event. With `waiting`, takes none if the EVD is unwaitable.
+    /// number of remaining events, or `None` if it takes no event. With `waiting`, the call counts as a wait, and takes
+    /// none if the EVD is unwaitable.
     #[inline(always)]
     pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
@@ -473,7 +482,7 @@ impl<T: Transport> Evd<T> {
         if queue.refused & refused != 0 {
             return None;
         }
-        // `release` has dropped an SRQ's entry, so the event needs no drop.
+        // `skip_if` does not drop the event, but `release` has freed the SRQ's entry, the only part that needs a drop.
         let result = queue.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))?;
         queue.quick_waits += u64::from(waiting);
         let more = queue.len();

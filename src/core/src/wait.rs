@@ -13,16 +13,17 @@
 //!
 //! | `Wakeup` | transport | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: another thread reports new work | verbs; shm, if other threads need this | the waker's word, futex(2) |
-//! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
+//! | `Reported`: another thread polls | verbs, no queue; shm, several waits or an agent | the waker's word, futex(2) |
+//! | `Word`: peer processes change it, too | shm, one wait and no agent | that word, futex(2) |
 //! | `Descriptor` | tcp, verbs | the descriptor and an eventfd, ppoll(2) |
 //!
-//! The first sleep on a shared word lasts at most 50 ms, and each further one at most twice as long, up to an hour. A
-//! limit is necessary because a process that violates the protocol may restore the old value, so the wake-up is lost.
+//! The first sleep on a shared word lasts at most 50 ms. Each further sleep has twice the limit, up to an hour. A limit
+//! is necessary because a process that violates the protocol may restore the old value, so the wake-up is lost.
 //!
-//! The waiter passes to `arm` whether completed requests must end its sleep. They must in a wait on a CNO, an EVD on
-//! which requests complete, or one for asynchronous events, which may report a lost completion. If an endpoint begins
-//! to use a sleeping waiter's EVD for requests, or an EVD is attached to its CNO, the waiter wakes and arms again.
+//! The waiter passes to `arm` whether completed requests must end its sleep. They must in a wait on a CNO or on an EVD
+//! on which requests complete. They also must in a wait for asynchronous events, which may report a lost completion. An
+//! endpoint that begins to use the EVD of a sleeping waiter for requests wakes the waiter, which arms again. So does an
+//! EVD that is attached to the waiter's CNO.
 //!
 //! A wait in a signal handler that interrupts another wait has its own waker.
 
@@ -60,18 +61,18 @@ pub const MAX_FDS: usize = 17;
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub enum SleepPlace {
-    /// A word, while it has this value.
+    /// A word. The thread sleeps while the word has this value.
     Word {
         word: *const AtomicU32,
         value: u32,
         /// `true` if other processes may change the word.
         shared: bool,
     },
-    /// Descriptors to poll for reading.
+    /// The first `count` descriptors of `fds`. The thread sleeps until one is readable.
     Descriptors { fds: [RawFd; MAX_FDS], count: usize },
 }
 
-/// One sleep.
+/// A sleep that the API layer must perform.
 #[derive(Clone, Copy)]
 pub struct Sleep {
     /// Object on which to sleep.
@@ -84,7 +85,7 @@ pub struct Sleep {
 #[allow(missing_docs)]
 pub enum Step<R> {
     Done(R),
-    /// Sleep, then request the next step.
+    /// The caller must sleep, then call [`evd_resume`] or [`cno_resume`].
     Sleep(Sleep),
 }
 
@@ -100,7 +101,7 @@ pub struct EvdOutcome {
 struct Watch<T: Transport> {
     armed: T::Armed,
     requests: bool,
-    /// Dropped last, so that the adapter stays open.
+    /// Dropped after `armed`, so that the adapter outlives `armed`.
     _evd: Arc<Evd<T>>,
 }
 
@@ -112,17 +113,17 @@ impl<T: Transport> Watch<T> {
 
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// The part of the events that must end a wait, for which its watches wake the thread.
+/// Extent to which the events that must end a wait wake the sleeping thread.
 enum Coverage {
     Full,
-    /// Not every event, but every one after the thread has armed again.
+    /// Some events do not wake the thread, but all will after the thread has armed the transport again.
     Rearm,
-    /// Not every event, even after the thread has armed again. The thread must poll periodically.
+    /// Some events do not wake the thread, even after the thread has armed again. So the thread must poll periodically.
     Partial,
 }
 
-/// The object of a wait. [`Target::leave`], [`Target::fail`], and a [`Target::check`] that returns an outcome remove the
-/// waiter from the object.
+/// The object of a wait. [`Target::leave`], [`Target::fail`], and a [`Target::check`] that returns an outcome, remove
+/// the waiter from the object.
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
@@ -142,7 +143,7 @@ trait Target: Sized + 'static {
 
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
-    /// Returns the coverage. Called after the waker is marked as asleep.
+    /// Returns which events wake the thread. Called after the waker is marked as asleep.
     fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
@@ -174,7 +175,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches, and detaches the waker from its place, whose adapter may be closed next.
+    /// Ends the watches, and detaches the waker from the adapter's word, because the adapter may be closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {
@@ -193,7 +194,8 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits by periodic polls, because there is no memory for a waker. Cancellation has no effect on such a wait.
+    /// Waits by periodic polls, because memory is exhausted for a waker or for the list of waits. Cancellation has no
+    /// effect on such a wait.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();
@@ -207,7 +209,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Prepares a sleep, unless a last check ends the wait.
+    /// Prepares a sleep and returns it, unless a last check ends the wait.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
             self.waker = pending::waker();
@@ -252,7 +254,8 @@ impl<W: Target> Wait<W> {
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
-        // Poll before the watches end: work in between would wake the thread again.
+        // Polls before the watches end. If unhandled work were left then, the transport could wake its progress thread
+        // for it.
         wait.target.poll();
         if let Some(outcome) = wait.check() {
             return Some(Step::Done(outcome));
@@ -274,13 +277,14 @@ impl<W: Target> Drop for Wait<W> {
         self.disarm();
         self.target.leave();
         if self.timing.slept {
-            // A locked addition is cheap next to the system call of the sleep.
+            // The atomic addition is cheap compared with the system call of the sleep.
             self.target.note_sleep();
         }
     }
 }
 
-/// Selects a place to sleep that all armed queues wake, sets it in the waker, and returns the sleep.
+/// Selects the object to sleep on, sets it in the waker, and returns the sleep. If not all armed queues can wake the
+/// thread there, limits the sleep to [`POLL_INTERVAL`].
 fn prepare_sleep<'a, A: Alarm + 'static>(
     waker: &Waker,
     armed: impl Iterator<Item = Wakeup<'a, A>>,
@@ -388,14 +392,15 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn coverage(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Coverage {
-        // An endpoint may have added its requests before the waker was marked as asleep.
+        // An endpoint may have begun to complete requests on the EVD before the waker was marked as asleep, so without
+        // a wakeup.
         let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
         if all { Coverage::Full } else { Coverage::Rearm }
     }
 }
 
-/// Begins to wait for `threshold` events, at most for `limit`. With `looked`, does not poll first: the caller has just
-/// polled with [`Evd::take_completion`], which found no event.
+/// Begins to wait for `threshold` events, at most for `limit`. With `looked`, does not poll first, because the caller
+/// has just found no DTO completion ([`Evd::look`], [`Evd::take_completion`]).
 ///
 /// # Errors
 /// * [`Error::TimeoutExpired`]

@@ -24,7 +24,7 @@ const WOKEN: u32 = 2;
 struct SleepState<W>(W);
 
 impl<W: Word<Value = u32>> SleepState<W> {
-    /// Called after a change of the condition. Returns whether the caller must wake the thread.
+    /// Called after a change of the condition that the thread awaits. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
         // SYNC waker: the caller has changed the condition before. If this swap precedes the one in `prepare_sleep`,
         // the thread finds the changed condition; otherwise this swap finds ASLEEP.
@@ -111,7 +111,7 @@ impl Waker {
         }
     }
 
-    /// Wakes the thread. A late call ends one later sleep spuriously.
+    /// Wakes the thread. If the call is delayed until the thread sleeps again, it ends that sleep spuriously.
     #[cold]
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
@@ -125,7 +125,7 @@ impl Waker {
     /// Prepares a sleep. The caller must then check the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
-            // A late wake-up of an earlier sleep may have set it.
+            // A delayed wake-up of an earlier sleep may have made the eventfd readable.
             wakeup_fd.clear();
         }
         *self.place.lock() = place;

@@ -1,6 +1,6 @@
 //! Endpoint attributes, their defaults and their effects.
 //!
-//! API versions encode counts, watermarks and qualities of service differently. The API layer rejects bad numbers.
+//! API versions encode counts, watermarks and qualities of service differently. The API layer decodes them.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};
@@ -11,9 +11,9 @@ use crate::transport::AdapterAttributes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Watermark {
-    /// The default of a new endpoint: never exceeded.
+    /// Never exceeded, like `Infinite`. A program selects it by the attribute value 0.
     Default,
-    /// Exceeded if the endpoint has more buffers than this.
+    /// Exceeded if the endpoint has more receive buffers than this number.
     At(usize),
     Infinite,
 }
@@ -27,7 +27,7 @@ impl Watermark {
         }
     }
 
-    /// Returns the value that attributes show: 0 also for the default, `None` for infinity.
+    /// Returns the attribute's value: the limit, 0 for [`Watermark::Default`], `None` for [`Watermark::Infinite`].
     pub fn attribute(self) -> Option<usize> {
         match self {
             Watermark::Default => Some(0),
@@ -36,7 +36,7 @@ impl Watermark {
         }
     }
 
-    /// Returns the watermark of an attribute that a program sets: 0 selects the default.
+    /// Returns the watermark of an attribute's value: 0 means the default, `None` [`Watermark::Infinite`].
     pub fn from_attribute(value: Option<usize>) -> Self {
         match value {
             Some(0) => Watermark::Default,
@@ -68,30 +68,31 @@ pub struct EpAttributes {
     pub max_rdma_read_in: usize,
     /// Maximum outstanding reads.
     pub max_rdma_read_out: usize,
-    /// Limit of buffers above which an asynchronous event is raised, once per [`super::Endpoint::set_watermark`].
+    /// Limit of receive buffers. Above it, an asynchronous event is raised, once per
+    /// [`super::Endpoint::set_watermark`].
     pub soft_watermark: Watermark,
-    /// Limit of buffers above which the connection breaks.
+    /// Limit of receive buffers. Above it, the connection breaks.
     pub hard_watermark: Watermark,
     /// Maximum segments of an RDMA read; 0 for the adapter's limit.
     pub max_rdma_read_iov: usize,
     /// Maximum segments of an RDMA write; 0 for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// `true` if a query returns the number of counters. A query that does not return their address returns 0 instead.
+    /// `true` if a query returns the number of counters. With `counters_list` unset, it returns 0 instead.
     pub counters_number: bool,
     /// `true` if a query returns the address of the counters.
     pub counters_list: bool,
-    /// `true` if the queue sizes are defaults. A transport may then create shorter device queues.
+    /// `true` if both maximum numbers of DTOs are defaults. A transport may then create shorter device queues.
     pub usual_queues: bool,
     pub datagrams: bool,
 }
 
-/// Default number of outstanding receives and requests; Debian's dapltest posts 200 receives.
+/// Default maximum of outstanding receives, and of requests. Debian's dapltest posts 200 receives.
 const DEFAULT_DTOS: usize = 256;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
 
 impl EpAttributes {
-    /// Returns the default attributes of an adapter with these limits.
+    /// Returns the default attributes of an endpoint on an adapter with these limits.
     pub fn defaults(limits: &AdapterAttributes) -> Self {
         EpAttributes {
             max_message_size: limits.max_transfer,
@@ -116,11 +117,11 @@ impl EpAttributes {
         }
     }
 
-    /// Checks the attributes of a new endpoint with these EVDs, and with an SRQ if `srq`.
+    /// Checks the attributes of a new endpoint. Each flag is `true` if the endpoint has this object.
     ///
     /// # Errors
-    /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`];
-    /// [`Error::ModelNotSupported`] for another quality of service than best effort.
+    /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`] for an
+    /// invalid value; [`Error::ModelNotSupported`] for a quality of service other than best effort.
     pub fn check_new(&self, limits: &AdapterAttributes, recv_evd: bool, request_evd: bool, srq: bool) -> Result<()> {
         if self.datagrams && !limits.datagrams {
             return Err(Error::ModelNotSupported);
@@ -139,8 +140,8 @@ impl EpAttributes {
         }
     }
 
-    /// Returns the value of `field`, with an SRQ if `srq`; `None` if it is not among the attributes, or has one possible
-    /// value.
+    /// Returns the value of `field`. `srq` is `true` if the endpoint has an SRQ. Returns `None` if the field is no
+    /// attribute, or has only one possible value.
     pub(super) fn get(&self, field: Field, srq: bool) -> Option<Setting> {
         let setting = match field {
             Field::ServiceType => Setting::Datagrams(self.datagrams),
@@ -186,7 +187,7 @@ impl EpAttributes {
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
             (Field::ProviderSpecificCount, Setting::Counters(reported)) => self.counters_number = reported,
             (Field::ProviderSpecific, Setting::Counters(reported)) => self.counters_list = reported,
-            // Settings with one possible value are not stored.
+            // Other fields have one possible value, which is not stored, or cannot be modified.
             _ => {}
         }
     }

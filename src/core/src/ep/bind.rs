@@ -18,9 +18,9 @@ use crate::transport::{BindTarget, Operation, RemoteSegment, Request, Scope, Tra
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the remote key for peers; 0 for an
-    /// unbind, or if the endpoint is disconnected, which flushes the bind. `base` specifies whether the peers' addresses
-    /// start at 0.
+    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. `base` specifies whether the peers'
+    /// addresses start at 0. Returns the remote key for peers; 0 for an unbind, or if the endpoint is disconnected,
+    /// which flushes the bind.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
@@ -70,7 +70,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
-        // The use keeps the region registered. The state stays locked until it describes the new range of the window.
+        // The use `bound` keeps the region registered. The RMR's `state` stays locked until it describes the new range.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut state = rmr.state();
@@ -88,7 +88,8 @@ impl<T: Transport> Endpoint<T> {
         let operation = Operation::Write(RemoteSegment::default());
         let request = Request { id, operation, segments: &[], len: 0, fence, signalled };
         let (key, mark) = window.post_bind(&self.ia.transport, (qp, tx), &request, bind.as_ref())?;
-        // Before the end of the use. Otherwise this drop, instead of the LMR's free, could deregister the region.
+        // Dropped while the use still exists. A later drop could be the last one, and deregister the region instead of
+        // the LMR's free.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
@@ -98,7 +99,7 @@ impl<T: Transport> Endpoint<T> {
         drop(state);
         drop(requests);
         window.await_rebind(&self.ia.transport);
-        // `before` contains the use of the previous region, which cannot be freed before this drop.
+        // `before` contains the use of the previous LMR, which the program can free only after `await_rebind`.
         drop(before);
         Ok(key)
     }
@@ -112,7 +113,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> Requests<T> {
-    /// Records `rmr`, which is being bound for the connection of `ep` only. The end of the connection unbinds it.
+    /// Records that `rmr` is being bound for the connection of `ep` only. The end of this connection unbinds it.
     pub fn note_window(&mut self, ia: &Ia<T>, ep: Handle, rmr: &Rmr<T>) -> Result<()> {
         if rmr.is_bound_over(ep) {
             return Ok(());

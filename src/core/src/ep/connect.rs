@@ -29,7 +29,7 @@ impl<T: Transport> Endpoint<T> {
         self.start(request, |_| Ok(()))
     }
 
-    /// Starts to connect in the common model, to any service point whose qualifier is the port of `address`.
+    /// Starts to connect by socket address: to any kind of service point whose qualifier is the port of `address`.
     ///
     /// # Errors
     /// Errors of [`Endpoint::connect`]; [`AddressFault::Malformed`] if the address has no port or does not match the
@@ -79,11 +79,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Starts to connect to the peer of `like`.
+    /// Starts to connect to the address and qualifier of the peer to which the endpoint `like` is connected.
     ///
     /// # Errors
-    /// Errors of [`Endpoint::connect`]; [`crate::error::StateError::Endpoint`] with the state of `like` unless it is
-    /// connected.
+    /// Errors of [`Endpoint::connect`]; [`crate::error::StateError::Endpoint`] with the state of `like` unless `like`
+    /// is connected.
     pub fn dup_connect(
         self: &Arc<Self>,
         like: &Endpoint<T>,
@@ -129,12 +129,12 @@ impl<T: Transport> Endpoint<T> {
     /// Ends the connection or the attempt, if there is one. A graceful end first completes the posted requests.
     ///
     /// # Errors
-    /// [`crate::error::StateError::Endpoint`] before a connect or an accept.
+    /// [`crate::error::StateError::Endpoint`] if the endpoint has neither begun to connect nor accepted a request.
     pub fn disconnect(&self, graceful: bool) -> Result<()> {
         self.drain_completions();
         let mut control = self.live()?;
         if self.has_datagrams() {
-            // There is no connection. Work in flight continues.
+            // A datagram endpoint has no connection. Its work in flight continues.
             return Ok(());
         }
         let (trigger, how) = match graceful {
@@ -167,7 +167,7 @@ impl<T: Transport> Endpoint<T> {
             let life = control.life;
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             if control.life != life {
-                // The transport has reported the end.
+                // While `control` was unlocked, the transport has reported the end, and the endpoint is disconnected.
                 return Ok(());
             }
             closing = self.ia.transport.disconnect(&qp, Disconnect::Now);
@@ -178,7 +178,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Queues the event, and the completions that waited for the event. Returns the exceeded watermarks.
+    /// Changes the state to connected. Queues the connection event, and the completions of receives that waited for it.
+    /// Returns the exceeded watermarks.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
@@ -238,7 +239,7 @@ impl<T: Transport> Endpoint<T> {
         receives.life = control.life;
         requests.qp = Some(qp.clone());
         requests.tx = tx;
-        // Ignores whether a message waits for the receive: without a connection, none can.
+        // Ignores the result of `post_recv`: without a connection, no message can wait for the receive.
         let handed = self.hand_over(&mut receives, |recv| transport.post_recv(&qp, recv).map(|_| ()));
         receives.qp = Some(qp.clone());
         drop(receives);
@@ -298,8 +299,8 @@ impl<T: Transport> Endpoint<T> {
         requests.tx = T::Tx::default();
         receives.qp = None;
         receives.take_back();
-        // Receives that were posted after the last stored one are flushed, because only the queue pair had their
-        // segments.
+        // Flushes the receives that were posted since [`Endpoint::make_qp`], because only the queue pair has their
+        // segments. Earlier receives are stored in `early`.
         let last = receives.early.back().map(|early| early.id);
         while let Some(Posted { cookie, quiet, .. }) =
             receives.posted.remove(|posted| last.is_none_or(|id| posted.id > id))

@@ -9,7 +9,7 @@ use crate::ia::Ia;
 use crate::transport::{EndpointSnapshot, Path, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Returns the counters of all connections.
+    /// Returns the sums of the counters of all connections of the endpoint, including ended ones.
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         counters.tallies.add(&self.receives.lock().received);
@@ -17,7 +17,8 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Returns the numbers of connects, disconnects, and receives on the endpoint's own queue that the program posted.
+    /// Returns how many connects and disconnects the program has started, and how many receives it has posted to the
+    /// endpoint's own queue.
     pub fn asked(&self) -> (u64, u64, u64) {
         let (connects, disconnects) = {
             let control = self.control.lock();
@@ -80,9 +81,9 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Returns the sums of all endpoints, including freed ones.
+    /// Returns the sums of the counters of all endpoints, including freed ones.
     pub fn counters(&self) -> Counters {
-        // While this is locked, no freed endpoint moves its counters to `ended`, so each counter is added once.
+        // While `ended` is locked, no freed endpoint moves its counters there, so each counter is added once.
         let ended = self.ended.lock();
         let mut all = *ended;
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {

@@ -1,8 +1,8 @@
 //! Datagram endpoints.
 //!
-//! Such an endpoint has any number of peers. The first exchange, or the first send to another endpoint's peer, creates
-//! its queue pair; the endpoint's free closes it. The transport reports completions and lost datagrams to a
-//! [`DatagramSink`].
+//! Such an endpoint has any number of peers. Its queue pair is created by the first exchange, or by the first send with
+//! an address handle that another endpoint obtained. The endpoint's free closes the queue pair. The transport reports
+//! completions and lost datagrams to a [`DatagramSink`].
 //!
 //! Each exchange ends with one event ([`Exchange`]). After a success, the event contains an address handle ([`Ah`]),
 //! which exists until the program frees handle and exchange, or the endpoint. No event reports the end of a peer.
@@ -44,7 +44,7 @@ impl<T: Transport> Endpoint<T> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
 
-    /// Returns the number of lost datagrams.
+    /// Returns the number of datagrams that were lost after their completion, or arrived without a receive.
     pub fn lost_datagrams(&self) -> u64 {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
@@ -83,7 +83,7 @@ impl<T: Transport> Endpoint<T> {
         let remote = memory::arc(request.address.clone())?;
         let exchange = Exchange::new(self, request.address, None)?;
         let qp = self.make_datagram_qp(control)?;
-        // The transport chooses the timeout of an exchange.
+        // No timeout, because the transport chooses the time limit of an exchange.
         qp.resolve(&self.ia.transport, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
@@ -92,7 +92,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Accepts the peer's request for an exchange.
+    /// Accepts the request `incoming` of a peer for an exchange. One event reports the outcome.
     ///
     /// # Errors
     /// Errors of [`Endpoint::accept`].
@@ -117,11 +117,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Posts a datagram.
+    /// Posts a send of a datagram to the peer of the address handle `to`.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another
-    /// adapter or zone, or none; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post`].
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] unless `to` is a live address
+    /// handle of this adapter and zone; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,
@@ -166,11 +166,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Frees the address handle of a peer, or the record of the exchange with it. Datagrams of the peer still arrive.
+    /// Frees a [`Claim`]: the handle of a peer, or the record of the exchange. Datagrams of the peer still arrive.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a handle of another endpoint,
-    /// or a freed claim.
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] if another endpoint obtained
+    /// `ah`, or if the program has already freed the claim.
     pub fn free_peer(&self, ah: &Ah<T>, claim: Claim) -> Result<()> {
         let mut handles = self.datagrams()?.handles.lock();
         let at = handles.iter().position(|known| ptr::eq(&**known, ah)).ok_or(Error::InvalidParameter(Arg::Remote))?;
@@ -197,13 +197,14 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// An exchange in progress. A drop without a report ends the exchange without an event.
+/// An exchange of address handles in progress, through which the transport reports the outcome. A drop without a report
+/// ends the exchange without an event.
 pub struct Exchange<T: Transport> {
     endpoint: Arc<Endpoint<T>>,
     address: Address,
     /// Number of the peer's endpoint and private data of its request; `None` on the active side.
     request: Option<(u32, Arc<[u8]>)>,
-    /// Memory of the peer in the event, which then needs none.
+    /// Memory for the event's [`Peer`], allocated at the start, so that a failure can be reported even without memory.
     place: ArcRoom<Peer>,
 }
 
@@ -246,7 +247,7 @@ impl<T: Transport> Exchange<T> {
         self.failed(ConnectionReport::Unreachable);
     }
 
-    /// Reports that the exchange has failed.
+    /// Reports that the exchange has failed. `report` specifies the reason.
     pub fn failed(self, report: ConnectionReport) {
         let Exchange { endpoint: ep, address, request, place } = self;
         let state = if request.is_some() { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
@@ -269,7 +270,7 @@ impl<T: Transport> Exchange<T> {
         };
         let mut control = ep.control.lock();
         if !control.freed {
-            // The event points to it.
+            // Keeps the private data of a rejection alive: the program gets a pointer to it from the event.
             control.private_data = kept.or(control.private_data.take());
             ep.ia.conn_stats.note(ConnStat::Ended(ended));
             ep.announce(&control, event);
@@ -285,7 +286,7 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// The sink of a datagram endpoint's queue pair.
+/// The sink for the reports of a datagram endpoint's queue pair.
 pub struct DatagramSink<T: Transport> {
     pub(crate) endpoint: Arc<Endpoint<T>>,
 }
@@ -297,14 +298,15 @@ impl<T: Transport> Clone for DatagramSink<T> {
 }
 
 impl<T: Transport> DatagramSink<T> {
-    /// Returns the number of the endpoint for its peers; never 0.
+    /// Returns the number by which peers distinguish this endpoint from others; never 0.
     pub fn number(&self) -> u32 {
         self.endpoint.datagrams().map_or(0, |own| own.number.get())
     }
 
-    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue or its SRQ, and completes the
-    /// receive: with an error if `place` returns `false`, because the segments are no longer registered. Returns
-    /// `false` if there is no receive, or it is too short. For transports with [`Transport::TAKES_RECEIVES`].
+    /// Completes the oldest receive of the endpoint's own queue or its SRQ with a datagram of `len` bytes. `place`
+    /// stores the datagram in the segments after [`LEAD`], or returns `false` if they are no longer registered: the
+    /// receive then completes with an error. Returns `false` if there is no receive, or the oldest is too short. For
+    /// transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
         let (ep, least, mut taken) = (&*self.endpoint, len.saturating_add(LEAD), Taken::default());
         let mut receives = ep.receives.lock();
@@ -320,7 +322,7 @@ impl<T: Transport> DatagramSink<T> {
         found
     }
 
-    /// Reports a complete receive of the endpoint's own queue or its SRQ. `done.len` is the length without [`LEAD`].
+    /// Reports a completed receive of the endpoint's own queue or its SRQ. `done.len` does not include [`LEAD`].
     pub fn received(&self, done: RecvDone) {
         self.complete(self.endpoint.receives.lock(), done);
     }
@@ -328,13 +330,14 @@ impl<T: Transport> DatagramSink<T> {
     fn complete(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) {
         let (ep, ended) = (&*self.endpoint, Ended { done, special: Some((Transfer::RecvDatagram, 0)) });
         if ep.srq.is_none() {
-            // After a reset of the queue pair, a receive may never complete.
+            // The receive may not be the oldest: after a reset of the queue pair, earlier receives may never complete.
             if let Some((cookie, quiet)) = receives.remove(done.id) {
                 receives.complete(ep.header.handle(), cookie, &ended, quiet, None);
             }
             return;
         }
-        // Until its completion, the buffer counts as taken by this endpoint, so the count can exceed the soft watermark.
+        // The buffer counts as taken by this endpoint until `finish` below, so that the check of the soft watermark
+        // includes it.
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
         ep.finish(&mut receives, &ended);
@@ -342,7 +345,8 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Reports the same as [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
+    /// Reports that one of the reported receives was solicited, like
+    /// [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
             evd.announce();
@@ -361,7 +365,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
     }
 
-    /// Counts datagrams that were lost after their completion, or arrived without a receive.
+    /// Adds `count` to the number of datagrams that were lost after their completion, or arrived without a receive.
     pub fn lost(&self, count: u64) {
         if let Ok(own) = self.endpoint.datagrams() {
             own.lost.fetch_add(count, Ordering::Relaxed);

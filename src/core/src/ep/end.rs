@@ -1,6 +1,6 @@
 //! The end of a connection: each outstanding work request completes exactly once, and one event reports the end.
 //!
-//! [`Endpoint::end`] runs at most once per life ([`super::endpoint`]).
+//! [`Endpoint::end`] runs at most once per life, that is per connection or attempt ([`super::endpoint`]).
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, ConnectionReport, Disconnect, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Ends the connection or the attempt: sets the state, then queues completions and the event. A free passes no
-    /// event.
+    /// Ends the connection or the attempt: sets the state, then queues completions and the event. `event` is `None` for
+    /// a free of the endpoint. `recv` or `request` is the work whose failure has ended the connection, if any.
     ///
-    /// The order is: remote memory regions bound to this connection are unbound; known successes; the failed request or
-    /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ.
-    /// Flushed completions on a different EVD than the event precede the event, so that a program that takes the event
-    /// finds them.
+    /// First, remote memory regions that were bound for this connection only are unbound. Then follow, in this order:
+    /// known successes; the failed request or receive; the event; flushed completions, in posting order; an
+    /// asynchronous event for an endpoint with an SRQ. Flushed completions on a different EVD than the event precede
+    /// the event, so that a program that takes the event finds them.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,

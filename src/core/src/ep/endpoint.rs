@@ -1,11 +1,11 @@
-//! Endpoints: parts, creation, free and queries.
+//! The endpoint: its locked parts, creation, reset, free and queries.
 //!
 //! An endpoint has three locks, taken in this order: `control` (state, attributes, connection), `requests`, `receives`.
-//! A post takes only the lock of its direction.
+//! Most posts of requests lock only `requests`, and most posts of receives only `receives`.
 //!
-//! Each connection of an endpoint has a number, its *life*. The sink of a queue pair contains the number, and drops
-//! reports of a connection that is no longer current. A connect or an accept creates the queue pair from the current
-//! attributes, and passes it the receives posted before.
+//! Each connection or attempt of an endpoint has a number, its *life*. The sink of a queue pair contains the number of
+//! its connection. Once that connection has ended, its reports only flush buffers of an SRQ. A connect or an accept
+//! creates the queue pair from the current attributes, and passes it the receives that were posted before.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,14 +29,14 @@ use crate::srq::Srq;
 use crate::transport::{Closing, Disconnect, Poll, Transport};
 use crate::users::Use;
 
-/// The objects of a new endpoint.
+/// The objects that a new endpoint uses.
 #[allow(missing_docs)] // the objects that their names describe
 pub struct EpParts<'a, T: Transport> {
     pub pz: Option<&'a Arc<Pz<T>>>,
     pub recv_evd: Option<&'a Arc<Evd<T>>>,
     pub request_evd: Option<&'a Arc<Evd<T>>>,
     pub connect_evd: Option<&'a Arc<Evd<T>>>,
-    /// SRQ, if the endpoint has no receive queue of its own.
+    /// The SRQ that supplies the receives; `None` if the endpoint has its own receive queue.
     pub srq: Option<&'a Arc<Srq<T>>>,
 }
 
@@ -46,25 +46,26 @@ impl<T: Transport> Default for EpParts<'_, T> {
     }
 }
 
-/// An endpoint.
+/// An endpoint: one end of a connection, or a datagram endpoint with any number of peers.
 pub struct Endpoint<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
-    /// Locked by [`Endpoint::requests`], [`EndpointSink::lock_tx`] and [`EndpointSink::try_lock_tx`].
+    /// Locked by [`Endpoint::requests`], [`EndpointSink::lock_tx`] and [`EndpointSink::try_lock_tx`], whose guards run
+    /// the deferred poll after the unlock.
     pub(super) requests: Mutex<Requests<T>>,
-    /// Set if a thread left its poll to the holder of the requests' lock.
+    /// Set by a thread that has found `requests` locked, so that the holder of the lock polls after the unlock.
     pub(super) poll_deferred: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
-    /// Data of the API layer.
+    /// Data that the API layer attaches to the endpoint.
     pub api_data: AttachedData,
-    /// The API layer's counter baseline.
+    /// The counter values at the last reset, which the API layer stores and subtracts in queries.
     pub counter_baseline: AttachedData,
     pub(super) service: Service<T>,
 }
 
-/// The locked part of an endpoint for both directions.
+/// The part of an endpoint under its first lock: state, attributes and connection.
 pub(super) struct Control<T: Transport> {
     pub state: EpState,
     pub attr: EpAttributes,
@@ -72,13 +73,13 @@ pub(super) struct Control<T: Transport> {
     pub connect_evd: Option<Use<Evd<T>>>,
     pub srq: Option<Use<Srq<T>>>,
     pub qp: Option<Arc<T::Qp>>,
-    /// Number of the connection, incremented when it ends: see the module documentation.
+    /// Number of the connection or attempt, incremented at its end: see the module documentation.
     pub life: u64,
     pub remote: Option<(Arc<Address>, u64)>,
     pub local_qualifier: u64,
     pub comm: Comm,
     pub private_data: Option<Arc<[u8]>>,
-    /// Set if the connection of this life was established.
+    /// Set once the present connection is established; cleared at its end.
     pub was_up: bool,
     pub connects: u64,
     pub disconnects: u64,
@@ -121,7 +122,7 @@ pub struct EpStatus<T: Transport> {
     pub remote: Option<(Arc<Address>, u64)>,
     /// Local port qualifier; 0 if there is none.
     pub local_qualifier: u64,
-    /// Kind of socket in the common model.
+    /// Kind of socket for [`Endpoint::common_connect`].
     pub comm: Comm,
 }
 
@@ -129,7 +130,8 @@ fn used<O: Object>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
-/// Returns the used object, if any; `None` also for an EVD of another adapter that was freed.
+/// Returns the object of the use. Returns `None` without a use, or if the object was freed despite the use, as an EVD
+/// of another adapter can be.
 fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
     used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
@@ -159,7 +161,8 @@ impl<T: Transport> Endpoint<T> {
         Self::create_in(ia, parts, attr, EpState::Unconnected)
     }
 
-    /// Creates the endpoint of a connection request. The program sets its zone and EVDs later.
+    /// Creates the endpoint that the provider supplies for a connection request. The program sets its zone and EVDs
+    /// before the accept.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let attr = EpAttributes::defaults(ia.attributes());
         Self::create_in(ia, &EpParts::default(), attr, EpState::TentativeConnectionPending)
@@ -168,7 +171,7 @@ impl<T: Transport> Endpoint<T> {
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
         let srq = used(parts.srq, Role::Srq)?;
-        // Only endpoints use an SRQ, so its users are its endpoints.
+        // Only endpoints use an SRQ, so this counts its endpoints, including the new one.
         if srq.as_ref().is_some_and(|srq| srq.header.users.count() > ia.attributes().max_eps_per_srq) {
             return Err(Error::InsufficientResources(Resource::Srq));
         }
@@ -209,10 +212,10 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Updates the copies of attributes and zone in `requests` and `receives`.
+    /// Updates the copies of attributes and zone in `requests` and `receives`, and reserves memory for posted work.
     ///
     /// # Errors
-    /// [`Resource::Memory`]; nothing has changed.
+    /// [`Resource::Memory`]. The copies are then unchanged.
     pub(super) fn configure(
         &self,
         control: &Control<T>,
@@ -255,7 +258,7 @@ impl<T: Transport> Endpoint<T> {
         // Separate statements: each guard is dropped before the next lock.
         let request_evd = shared(&self.requests().evd);
         let recv_evd = shared(&self.receives.lock().evd);
-        // The port can change during an attempt.
+        // The transport may change the local port during an attempt to connect. Afterwards, `control` contains it.
         let attempt = control.qp.as_ref().filter(|_| control.state == EpState::ActiveConnectionPending);
         EpStatus {
             state: control.state,
@@ -310,7 +313,8 @@ impl<T: Transport> Endpoint<T> {
 
     fn reclaim(&self, mut control: MutexGuard<'_, Control<T>>) {
         if std::mem::replace(&mut control.freed, true) {
-            // Another thread has begun to free the endpoint. When either free returns, the program owns the buffers.
+            // Another thread has begun to free the endpoint. When either free returns, the program owns the buffers, so
+            // this free also waits until no peer can access them.
             if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
@@ -326,7 +330,8 @@ impl<T: Transport> Endpoint<T> {
         }
         MutexGuard::unlocked(&mut control, || self.close_datagrams());
         self.end(&mut control, None, None, None);
-        // Ends the uses now, because sinks of the queue pair may still keep the endpoint alive.
+        // Ends the uses of other objects now: sinks of the queue pair may keep the endpoint alive, but must not keep
+        // these objects in use.
         control.qp = None;
         control.pz = None;
         let connect_evd = control.connect_evd.take();
@@ -334,16 +339,17 @@ impl<T: Transport> Endpoint<T> {
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
-        // Without a lock, because this may drop an EVD of another adapter.
+        // Without a lock: this may drop the last reference to an EVD of another adapter, and with it that adapter.
         drop(connect_evd);
         self.free_handles();
         self.leave_counters();
-        // Keeps the handle from reuse until its events are removed.
+        // Keeps the handle from reuse until asynchronous events with this handle no longer wait for room in their EVD.
         let _dying = self.ia.disown(self);
         self.ia.forget_late(self.header.handle());
     }
 
-    /// Begins to end the connection, so that [`Endpoint::free_anyway`] waits less.
+    /// Starts the end of the connection. The close of an adapter calls this for all endpoints first, so that each later
+    /// [`Endpoint::free_anyway`] waits less.
     pub(crate) fn let_go(&self) {
         self.drain_completions();
         let control = self.control.lock();
@@ -355,8 +361,8 @@ impl<T: Transport> Endpoint<T> {
     /// Prepares the endpoint for another connection.
     ///
     /// # Errors
-    /// [`crate::error::StateError::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if
-    /// another thread frees it.
+    /// [`crate::error::StateError::Endpoint`] unless the endpoint is unconnected or disconnected;
+    /// [`Error::InvalidHandle`] if another thread has freed the endpoint.
     pub fn reset(&self) -> Result<()> {
         let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
@@ -371,12 +377,12 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Sets the peer whose connection request waits for an answer.
+    /// Stores address and qualifier of the peer whose connection request waits for an accept or a reject.
     pub(crate) fn ask_from(&self, address: Arc<Address>, qualifier: u64) {
         self.control.lock().remote = Some((address, qualifier));
     }
 
-    /// Changes the state, sets the local port qualifier, and removes the peer.
+    /// Applies `trigger` to the state. A new state also sets the local port qualifier and removes the stored peer.
     pub(crate) fn shift(&self, trigger: Trigger, local_qualifier: u64) -> Result<Next> {
         let mut control = match trigger {
             Trigger::Reserve | Trigger::RequestArrived => self.live()?,

@@ -1,8 +1,8 @@
-//! Requests and receives that not all versions have: writes with immediate data, atomic operations, sends that revoke a
-//! window, reads into a remote key.
+//! Requests that not all API versions have: writes with immediate data, atomic operations, sends that revoke a window,
+//! reads into a remote key.
 //!
-//! An API version without these operations has no events for them. So a post fails if the peer's API version lacks the
-//! operations ([`Transport::takes_extended`]).
+//! An API version without these operations has no events for them. So a post of the first three kinds fails if the
+//! peer's API version lacks them ([`Transport::takes_extended`]).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -15,10 +15,10 @@ use crate::rmr::Rmr;
 use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts an RDMA write with immediate data, possibly without segments. It consumes a receive of the peer.
+    /// Posts an RDMA write with immediate data, possibly without segments. The write consumes a receive of the peer.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
+    /// [`Error::ModelNotSupported`] if the transport or the peer does not support the operation; errors of
     /// [`Endpoint::post`].
     pub fn post_write_immediate<S: SegmentList + ?Sized>(
         &self,
@@ -40,10 +40,10 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an atomic operation. The only segment receives the old value.
+    /// Posts an atomic operation on 8 bytes of the peer's memory. The only local segment receives the old value.
     ///
     /// # Errors
-    /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
+    /// * [`Error::ModelNotSupported`] if the transport or the peer does not support atomic operations
     /// * errors of [`Endpoint::post`]
     /// * [`Arg::SegmentCount`] unless there is one segment
     /// * [`Error::LengthError`] if the local or the remote segment is shorter than 8 bytes
@@ -92,7 +92,7 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a send that revokes the peer's RMR with the remote key `key` before the peer's receive completes.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
+    /// [`Error::ModelNotSupported`] if the transport or the peer does not support the operation; errors of
     /// [`Endpoint::post`].
     pub fn post_send_invalidate<S: SegmentList + ?Sized>(
         &self,
@@ -137,13 +137,15 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Fails if the peer does not accept extended operations. Without a queue pair, core flushes the operation.
+    /// Fails if the peer does not accept extended operations. Succeeds without a queue pair, because core then flushes
+    /// the request.
     fn require_extended(&self, requests: &Requests<T>) -> Result<()> {
         let takes = requests.qp.as_deref().is_none_or(T::takes_extended);
         if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
-    /// Replaces a segment's remote key by the context of the LMR, and for an RMR its address by the address in the LMR.
+    /// Replaces the remote key in a segment by the context of the key's LMR. If the key belongs to an RMR, also
+    /// replaces the address by the address in the LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let arena = self.ia.arena;

@@ -1,7 +1,8 @@
-//! Connections of the transport's own, which transfer the datagrams of an endpoint.
+//! Connections that a transport opens for itself, to transfer the datagrams of an endpoint.
 //!
-//! Such a connection has an endpoint without EVDs, so a transport handles it like others. A [`ConnectionOwner`] gets
-//! the connection's reports and, from the transport, its messages. Sends complete without events.
+//! Such a connection has an endpoint without EVDs, so a transport handles it like the connections of programs. A
+//! [`ConnectionOwner`] gets the connection's reports and, from the transport, its messages. Sends complete without
+//! events.
 
 use std::sync::{Arc, Weak};
 
@@ -24,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Transfer};
 use crate::transport::{Operation, Request, Segment, Transport};
 
-/// A connection of the transport's own.
+/// A connection that the transport opens for itself, with an endpoint that the program cannot see.
 pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 
 /// The locked sending direction of an [`InternalConnection`].
@@ -33,7 +34,8 @@ pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
 type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Transport>::Qp>, &'a mut <T as Transport>::Tx);
 
 impl<T: Transport> InternalConnection<T> {
-    /// Creates a connection for the endpoint of `sink`, without a queue pair.
+    /// Creates a connection that transfers datagrams of the endpoint of `sink`. It has no queue pair until
+    /// [`InternalConnection::open`].
     pub fn new(sink: &DatagramSink<T>) -> Result<Self> {
         let of = &sink.endpoint;
         Ok(InternalConnection(memory::arc(Endpoint {
@@ -55,7 +57,7 @@ impl<T: Transport> InternalConnection<T> {
         &self.0.ia.transport
     }
 
-    /// Returns the sink for the queue pair.
+    /// Returns the sink to which the queue pair reports.
     pub fn sink(&self) -> EndpointSink<T> {
         EndpointSink { endpoint: self.0.clone(), life: 1 }
     }
@@ -76,12 +78,13 @@ impl<T: Transport> InternalConnection<T> {
         Sending(self.0.requests(), &self.0.ia.transport)
     }
 
-    /// Returns the queue pair, until the connection is closed.
+    /// Returns the queue pair; `None` before the open and after the close.
     pub fn qp(&self) -> Option<Arc<T::Qp>> {
         self.0.requests().qp.clone()
     }
 
-    /// Drops the closed queue pair and all requests. Later reports have no effect.
+    /// Drops the queue pair, which the transport has closed, and all outstanding requests. Later reports of completed
+    /// requests have no effect.
     pub fn close(&self) {
         let (qp, tx) = {
             let mut requests = self.0.requests();
@@ -105,10 +108,11 @@ impl<T: Transport> Sending<'_, T> {
         self.0.flight.len()
     }
 
-    /// Posts a request, whose memory is used until its completion.
+    /// Posts a request. The transport uses the memory of the segments until the request completes.
     ///
     /// # Errors
-    /// Errors of [`Transport::post`]; [`Error::Internal`] if there is no room, or the connection is closed.
+    /// Errors of [`Transport::post`]; [`Error::Internal`] if the maximum number of requests is outstanding, or the
+    /// connection is not open.
     pub fn post(&mut self, operation: Operation, segments: &[Segment]) -> Result<()> {
         let Requests { qp: Some(qp), tx, flight, draining, .. } = &mut *self.0 else { return Err(Error::Internal) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::Internal) };
@@ -127,7 +131,8 @@ impl<T: Transport> Sending<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Passes `report` to the owner of an internal connection; returns the report for any other endpoint.
+    /// Passes `report` to the owner of an internal connection, and returns `None`. For any other endpoint, returns
+    /// `report`.
     pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {

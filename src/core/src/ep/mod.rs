@@ -2,11 +2,11 @@
 //!
 //! The methods of [`Endpoint`] are in several files:
 //!
-//! * `endpoint`: creation and free; `connect`, `end`: connections; `modify`: parameters
+//! * `endpoint`: creation, reset and free; `connect`, `end`: connections; `modify`: parameters; `counted`: counters
 //! * `usual` in the parent directory: the fast path of posts and completions; `post`, `recv`: the slow path
 //! * `extended`: operations that not all API versions have; `bind`: binds of RMRs
 //! * `report`: reports of the transport; `sending`: the lock on requests
-//! * `service`, `datagram`, `internal`: datagram endpoints, and connections of the transport
+//! * `service`, `datagram`: datagram endpoints; `internal`: connections over which a transport sends datagrams
 
 mod attr;
 mod bind;

@@ -46,24 +46,24 @@ struct Draft<T: Transport> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Changes all fields of `changes`, or none. In a state that allows a change of the field, the value that a query
-    /// returns is always valid. A new limit above 0 of outstanding receives or requests needs an EVD, except on the
-    /// endpoint of a connection request. Posted receives must still fit.
+    /// Changes all fields of `changes`, or none. If the state allows a change of a field, the present value is always
+    /// valid. If outstanding receives or requests get a new limit above 0, they need an EVD, except on the endpoint of
+    /// a connection request. Posted receives must fit the new limits.
     ///
     /// # Errors
     /// In this order:
     /// * [`Arg::Field`] for a field that cannot be selected
     /// * [`Error::InvalidHandle`] if another thread frees the endpoint
-    /// * [`Arg::Field`] for another value of a constant field
+    /// * [`Arg::Field`] for a new value of a constant field
     /// * [`StateError::Endpoint`] if the state does not admit a field
-    /// * [`StateError::ReceivesPosted`] for other receive completion flags
+    /// * [`StateError::ReceivesPosted`] for new receive completion flags while receives are posted
     /// * [`Arg::Value`] for an invalid value, [`Error::CommNotSupported`] for an unsupported kind of socket
     /// * [`Error::InsufficientResources`]
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));
         }
-        // Dropped without a lock, because this may drop an EVD of another adapter.
+        // Declared before the guards, so that it is dropped without a lock: this may drop an EVD of another adapter.
         let _replaced;
         let mut control = self.live()?;
         let is_present = |control: &Control<T>, change: &(Field, Value<T>)| match *change {
@@ -78,7 +78,7 @@ impl<T: Transport> Endpoint<T> {
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
             return Err(control.state.into());
         }
-        // A present value is no change, even if it would be invalid as a new one.
+        // A present value is no change, even if it would be invalid as a new value.
         let changes: ArrayVec<_, { RULES.len() }> =
             changes.iter().filter(|change| !is_present(&control, change)).collect();
         let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
@@ -102,7 +102,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
-        // A tentative endpoint starts without EVDs, which the accept checks.
+        // A tentative endpoint starts without EVDs. The accept checks that the program has set them.
         let tentative = matches!(control.state, EpState::TentativeConnectionPending);
         let lacks_recv = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv;
         let lacks_request = changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request;
@@ -171,10 +171,11 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<Option<Use<Evd<T>>>> {
         let before = std::mem::replace(&mut control.attr, draft.attr);
         let old_feeds = (receives.feed, requests.feed);
-        // Only this call can fail, for lack of memory. So far, only the attributes have changed.
+        // Only this call can fail, for lack of memory. So far only the attributes have changed, so it suffices to
+        // restore them.
         self.configure(control, requests, receives).inspect_err(|_| control.attr = before)?;
         control.comm = draft.comm;
-        // Moves the counts of feeding streams to the new EVDs.
+        // Each EVD counts the streams that feed it: moves the endpoint's streams from the old EVDs to the new ones.
         if let Some(evd) = &receives.evd {
             evd.remove_feed(old_feeds.0, false);
         }

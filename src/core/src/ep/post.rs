@@ -1,10 +1,10 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` ([`Endpoint::post`]) passes requests that it cannot post to `post_any`. The only error that
-//! it returns itself is for a send that is too long. In `post_any`, [`SegmentList::check`] checks the list,
-//! `Requests::zone_for` state, flags and number of segments, [`check_all`](crate::LmrTable::check_all) the memory,
-//! `length` the lengths. `make_room` checks that the queue has room. If the endpoint is disconnected, `post_any`
-//! flushes the request.
+//! The fast path in `usual` ([`Endpoint::post`]) passes requests that it cannot post to `post_any`. It returns only two
+//! errors itself: a send is too long, or [`Transport::post`] fails. In `post_any`, [`SegmentList::check`] checks the
+//! list, `Requests::zone_for` state, flags and number of segments, [`check_all`](crate::LmrTable::check_all) the
+//! memory, `length` the lengths. `make_room` checks that the queue has room. If the endpoint is disconnected,
+//! `post_any` flushes the request.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{InFlight, Requests, Work};
@@ -16,8 +16,9 @@ use crate::lmr_table::SegmentList;
 use crate::transport::{Checked, Handed, Operation, Request, SeqNo, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts any request. `like` contains the transfer for limits and rights, and whether the request consumes a
-    /// receive. `prepare` gets the total length and the segments, and returns operation, record and number of bytes.
+    /// Posts any request. `like` contains the ordinary transfer whose limits and rights apply, and whether the request
+    /// consumes a receive of the peer. `prepare` gets the total length and the segments, and returns the operation, its
+    /// [`Work`] and its number of bytes.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,
@@ -50,7 +51,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Counts a posted request, and completes it if it is done.
+    /// Counts a posted request, and completes it if the transport has already done so (`handed.done`).
     pub(super) fn note_posted(&self, requests: &mut Requests<T>, handed: Handed, cookie: u64, work: Work) {
         work.show_posted(self.header.handle(), cookie);
         requests.count(work);
@@ -66,8 +67,8 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// Ensures a free entry for a request, if necessary by a poll. Returns `false` if the connection has ended: the
-    /// caller must flush the request.
+    /// Ensures a free entry for a request. If the queue is full, polls for completions. Returns `false` if the
+    /// connection has ended: the caller must flush the request.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {

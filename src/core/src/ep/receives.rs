@@ -24,14 +24,15 @@ use crate::users::Use;
 pub(crate) struct Posted {
     pub id: RecvId,
     pub cookie: u64,
-    /// `true` if the completion is not a notification event.
+    /// `true` if a successful completion is not a notification event.
     pub quiet: bool,
-    /// Number of segments; 0 if [`Early`] or the transport stores them. `others` contains all but the first.
+    /// Number of segments; 0 if [`Early`] or the transport stores them. [`Receives::others`] contains all but the
+    /// first.
     pub count: usize,
     pub first: Segment,
 }
 
-/// The segments of a receive posted before the queue pair exists.
+/// The segments of a receive that was posted before the queue pair existed.
 pub(crate) struct Early {
     pub id: RecvId,
     pub segments: Box<[LocalSegment]>,
@@ -40,7 +41,8 @@ pub(crate) struct Early {
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// Kind and value of an extended completion ([`Event::Transfer`](crate::event::Event::Transfer)). Not for failures.
+    /// Kind and extra value of an extended or datagram completion ([`Event::Transfer`](crate::event::Event::Transfer));
+    /// `None` for an ordinary receive. Ignored if the receive failed.
     pub special: Option<(Transfer, u32)>,
 }
 
@@ -49,7 +51,8 @@ impl Ended {
         Ended::from(RecvDone { id: 0, status, len: 0, solicited: false })
     }
 
-    /// Returns the completion for an EVD. `charge` is the SRQ's entry that the receive occupies.
+    /// Returns the completion for an EVD. `charge` is the SRQ's entry that the receive occupies; `None` for the
+    /// endpoint's own queue.
     #[inline(always)]
     fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
@@ -85,7 +88,7 @@ pub(crate) struct Passed {
 /// The part of an endpoint under the lock on its receives.
 pub(crate) struct Receives<T: Transport> {
     pub life: u64,
-    /// Set in state DISCONNECTED: posted receives are flushed immediately.
+    /// Set in state DISCONNECTED, where a receive is flushed when it is posted.
     pub flushes_posts: bool,
     pub connected: bool,
     pub evd: Option<Use<Evd<T>>>,
@@ -94,13 +97,14 @@ pub(crate) struct Receives<T: Transport> {
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
-    /// Number of the oldest receives that the transport has taken ([`Transport::TAKES_RECEIVES`]).
+    /// Number of receives that the transport has taken for messages, the oldest of `posted`
+    /// ([`Transport::TAKES_RECEIVES`]).
     pub given: usize,
-    /// All but the first segments of the receives that the transport has not taken.
+    /// All but the first segments of each stored receive that the transport has not taken.
     pub others: Fifo<Segment>,
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
-    /// Buffers of the SRQ that messages took and that are not complete.
+    /// Buffers of the SRQ that messages for this endpoint took, and whose completion is not queued.
     pub taken: Vec<RecvId>,
     /// Completions that arrived before the connection event, and wait for it.
     pub held: Vec<Ended>,
@@ -109,10 +113,10 @@ pub(crate) struct Receives<T: Transport> {
     soft_limit: Option<usize>,
     hard_limit: Option<usize>,
     soft_armed: bool,
-    /// `true` if the soft watermark is armed, or there is a hard one.
+    /// `true` if the soft watermark is armed, or a hard watermark is set.
     pub watched: bool,
     pub received: Tallies,
-    /// Number of receives flushed by their post. `next_id` does not count them.
+    /// Number of receives that were flushed when they were posted. `next_id` does not count them.
     pub flushed: u64,
 }
 
@@ -155,7 +159,7 @@ impl<T: Transport> Receives<T> {
         if segments > self.max_segments { Err(Error::InvalidParameter(Arg::SegmentCount)) } else { Ok(zone) }
     }
 
-    /// Stores a receive. Returns `false`, because no message can wait for it.
+    /// Stores a receive until there is a queue pair. Returns `false`, because no message can wait for the receive.
     #[cold]
     pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
         self.early.room(1)?;
@@ -165,7 +169,7 @@ impl<T: Transport> Receives<T> {
         Ok(false)
     }
 
-    /// Removes what the transport knows of the receives.
+    /// Resets `given` and `others`: the transport has taken no receive, and no segments are stored.
     pub fn take_back(&mut self) {
         self.given = 0;
         while self.others.pop().is_some() {}
@@ -192,7 +196,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Completes an early receive with an error, because the endpoint cannot use its memory.
+    /// Completes a receive of [`Early`] with an error, because a later check of its memory has failed.
     pub fn refuse(&mut self, ep: Handle, id: RecvId) {
         if let Some((cookie, _)) = self.remove(id) {
             self.complete(ep, cookie, &Ended::unfilled(Status::LocalProtection), false, None);
@@ -210,7 +214,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Stores the segments of receive `id`, posted before the queue pair exists, in posting order.
+    /// Stores the segments of receive `id`, which was posted before the queue pair existed. Called in posting order.
     pub fn keep_segments(&mut self, id: RecvId, segments: &[Segment]) {
         if let Some(posted) = self.posted.find_mut(|posted| posted.id == id) {
             posted.count = segments.len();
@@ -223,7 +227,8 @@ impl<T: Transport> Receives<T> {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Takes the oldest receive that the transport has not taken; `false` if there is none of at least `least` bytes.
+    /// Takes the oldest receive that the transport has not taken. Returns `false` if there is none, or if it is shorter
+    /// than `least` bytes.
     pub fn take(&mut self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         taken.set(id, count, first, &self.others);
@@ -237,8 +242,8 @@ impl<T: Transport> Receives<T> {
         true
     }
 
-    /// Removes completed receive `id`. Returns the cookie, and `true` if the completion is not a notification event;
-    /// `None` unless the receive is the oldest.
+    /// Removes the completed receive `id`, and returns its cookie and [`Posted::quiet`]. Returns `None` unless the
+    /// receive is the oldest.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {
@@ -251,7 +256,7 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Like [`Receives::take_oldest`], for any receive.
+    /// Like [`Receives::take_oldest`], but the receive need not be the oldest.
     pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
         if self.posted.front().is_some_and(|oldest| oldest.id == id) {
             return self.take_oldest(id);
@@ -276,7 +281,7 @@ impl<T: Transport> Receives<T> {
         self.set_hard_watermark(hard);
     }
 
-    /// Leaves the soft watermark armed or disarmed.
+    /// Sets the hard watermark. The soft watermark stays armed or disarmed.
     pub fn set_hard_watermark(&mut self, hard: Watermark) {
         self.hard_limit = hard.limit();
         self.watched = self.soft_armed || self.hard_limit.is_some();

@@ -1,4 +1,4 @@
-//! Posting receives, and completing them.
+//! Posting receives on the slow path, and completing receives.
 
 use host::lock::MutexGuard;
 
@@ -72,7 +72,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Flushes a buffer that the endpoint has taken from the SRQ, if the endpoint's connection has ended or must end.
+    /// Flushes a buffer that the endpoint has taken from the SRQ. Called if the buffer's connection has ended, or must
+    /// end because there is no memory to record the buffer.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
@@ -94,7 +95,8 @@ impl<T: Transport> Endpoint<T> {
                     receives.complete(ep, cookie, ended, quiet, None);
                 }
             }
-            // `srq.complete` raises a watermark's event, which must precede the completion on a common EVD.
+            // `srq.complete` may raise the event of the low watermark, which must precede the completion if both have
+            // the same EVD.
             Some(srq) => {
                 receives.give_back(id);
                 if let Some(Completed { cookie, charge }) = srq.complete(id) {
@@ -104,8 +106,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, the attributes contain only the
-    /// soft watermark.
+    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, queries return only the soft
+    /// watermark.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for a hard watermark on a datagram endpoint, which has no connection to break.
@@ -128,7 +130,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Returns the number of posted or taken buffers whose completion is not queued.
+    /// Polls, and returns the number of buffers without a queued completion: receives posted to the endpoint's own
+    /// queue, or buffers taken from its SRQ.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
         self.receives.lock().buffers()
@@ -154,7 +157,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes with an error the early receives whose regions are not in the new zone.
+    /// Called after a change of the zone. Completes with an error each receive of [`Early`] whose regions are not in
+    /// the new zone.
     pub(super) fn recheck_early(&self, receives: &mut Receives<T>) {
         let zone = receives.zone;
         for _ in 0..receives.early.len() {

@@ -1,6 +1,7 @@
 //! A transport's reports on the connection of an endpoint.
 //!
-//! A device may complete a receive before the connection event. The completion is then deferred.
+//! A device may complete a receive before the transport reports the connection as established. Core then holds the
+//! completion until the connection event.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// The sink of a queue pair, for one life of an endpoint.
+/// The sink for the reports of one queue pair, and thus of one connection or attempt, whose number is `life`.
 pub struct EndpointSink<T: Transport> {
     pub(crate) endpoint: Arc<Endpoint<T>>,
     pub(crate) life: u64,
@@ -47,9 +48,9 @@ impl<T: Transport> EndpointSink<T> {
         self.endpoint.header.handle()
     }
 
-    /// Takes the oldest receive of the endpoint's own queue or its SRQ that was not taken before. It is outstanding
-    /// until [`EndpointSink::recv_done`]. Returns `None` if there is none, or the connection has ended. For transports
-    /// with [`Transport::TAKES_RECEIVES`].
+    /// Takes the oldest receive of the endpoint's own queue or its SRQ that was not taken before, and stores it in
+    /// `taken`. The receive is outstanding until [`EndpointSink::recv_done`]. Returns `None` if there is no receive, or
+    /// the connection has ended. For transports with [`Transport::TAKES_RECEIVES`].
     pub fn recv_take(&self, taken: &mut Taken) -> Option<Verdict> {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
@@ -76,7 +77,8 @@ impl<T: Transport> EndpointSink<T> {
         self.hold(receives, srq, id)
     }
 
-    /// Records a taken buffer of the SRQ.
+    /// Records that the endpoint has taken buffer `id` of the SRQ. Returns [`Verdict::Break`] if this exceeds the hard
+    /// watermark, or if there is no memory for the record.
     fn hold(&self, mut receives: MutexGuard<'_, Receives<T>>, srq: &Srq<T>, id: RecvId) -> Verdict {
         let ep = &*self.endpoint;
         if receives.taken.room(1).is_err() {
@@ -90,7 +92,7 @@ impl<T: Transport> EndpointSink<T> {
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
-    /// Holds a buffer without memory until the connection ends.
+    /// Takes a buffer again, whose memory is no longer registered. The buffer is outstanding until the connection ends.
     #[cold]
     pub(crate) fn hold_again(
         &self,
@@ -119,7 +121,7 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Like [`EndpointSink::recv_done`], for a receive with more than bytes. Calls of both functions keep their order.
+    /// Like [`EndpointSink::recv_done`], for a receive with additional data. Calls of both functions keep their order.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
         let (transfer, extra) = match what {
             Special::Immediate(value) => (Transfer::RecvImmediate, value),
@@ -132,14 +134,15 @@ impl<T: Transport> EndpointSink<T> {
         self.recv_ended(self.endpoint.receives.lock(), Ended { done, special: Some((transfer, extra)) });
     }
 
-    /// Reports that one of the reported receives was solicited ([`crate::transport::QpInit::solicited`]).
+    /// Reports that at least one of the reported receives was solicited. For transports that do not know which of them
+    /// ([`crate::transport::QpInit::solicited`]).
     pub fn recv_announced(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         if receives.life != life {
             return;
         }
-        // The announcement waits with the completions for the connection event.
+        // If completions are held until the connection event, the last one holds the announcement, too.
         if let Some(held) = receives.held.last_mut() {
             held.done.solicited = true;
         } else if let Some(evd) = &receives.evd {
@@ -147,8 +150,9 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that all requests up to `reached` have succeeded. Returns whether the connection's end has waited for
-    /// them; the caller must then call [`EndpointSink::drained`] without a lock.
+    /// Reports that all requests up to `reached` have succeeded. Returns `true` if the end of the connection, or the
+    /// owner of an internal connection, waited for the last of them. The caller must then call
+    /// [`EndpointSink::drained`] without a lock.
     #[inline]
     #[must_use]
     pub fn requests_done(&self, reached: SeqNo) -> bool {
@@ -169,8 +173,9 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that the connection has failed, with the first failed receive or request. All other outstanding work is
-    /// flushed. The transport has released all buffers.
+    /// Reports that the connection has failed, with the failed receive or request, if any. Core flushes all other
+    /// outstanding work, except requests before a [`FailedRequest::Number`], which have succeeded. The transport must
+    /// have released all buffers before the call.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(_) = ep.notify_owner(ConnectionReport::Broken, |owner, report| owner.connection(report)) else {
@@ -185,8 +190,8 @@ impl<T: Transport> EndpointSink<T> {
         ep.end(&mut control, Some(event), recv, request);
     }
 
-    /// Reports a change of the connection or attempt. Except for [`ConnectionReport::Established`], the transport has
-    /// released all buffers.
+    /// Reports a change of the connection or attempt. Except for [`ConnectionReport::Established`], the transport must
+    /// have released all buffers before the call.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(report) = ep.notify_owner(report, |owner, report| owner.connection(report)) else { return };

@@ -39,7 +39,7 @@ impl Work {
     }
 }
 
-// The fast path writes two words.
+// Two words, because the fast path writes the value for each request.
 const _: () = assert!(size_of::<Work>() == 16);
 
 #[derive(Clone, Copy, Debug)]
@@ -68,14 +68,14 @@ impl InFlight {
         self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
     }
 
-    /// Returns whether the completion is a notification event, by the poster's flags.
+    /// Returns whether the completion is a notification event: always after a failure, otherwise by the poster's flags.
     #[inline(always)]
     pub fn notifies(&self, status: Status) -> bool {
         notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
 
-/// An endpoint's requests in flight. The number of an entry of the queue is the number of its request.
+/// An endpoint's requests in flight. The number of a queue entry is the [`RequestId`] of its request.
 pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
@@ -121,14 +121,14 @@ pub(crate) struct Requests<T: Transport> {
     pub max_segments: usize,
     pub max_read_segments: usize,
     pub max_write_segments: usize,
-    /// The adapter's limit, because programs exceed the sizes in an endpoint's attributes.
+    /// The adapter's limit in bytes. The limits in the attributes do not apply, because programs exceed them.
     pub max_transfer: u64,
-    /// Set if the last request, when it completes, ends the connection (state DISCONNECT_PENDING) or calls the owner of
-    /// an internal connection.
+    /// Set if the completion of the last outstanding request must end the connection (state DISCONNECT_PENDING), or
+    /// call the owner of an internal connection.
     pub draining: bool,
     /// Remote memory regions that were bound for this connection only; some may have been unbound.
     pub windows: Vec<Handle>,
-    /// Counters of all connections of the endpoint.
+    /// Counters of all connections, without the [`Flow`](crate::transport::Flow) of the present connection.
     pub counters: Counters,
 }
 
@@ -154,7 +154,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Sets the state. `ep` is NULL before the endpoint has a handle.
+    /// Sets the state, and logs the change. `ep` is NULL before the endpoint has a handle: then nothing is logged.
     pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
@@ -178,7 +178,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the maximum number of local segments of an ordinary transfer, and the right that it requires to them.
+    /// Returns the maximum number of local segments of an ordinary transfer, and the right to them that it requires.
     #[inline(always)]
     pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
         match transfer {
@@ -192,7 +192,7 @@ impl<T: Transport> Requests<T> {
         length(transfer, total, remote, self.max_transfer)
     }
 
-    /// Returns whether a request can have these flags. `send` is `true` if it consumes a receive.
+    /// Returns whether a request can have these flags. `send` is `true` if the request consumes a receive of the peer.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -204,7 +204,8 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// Returns the zone for a request's segments, after all checks except of their memory.
+    /// Checks everything but the memory of a request, and returns the zone of its segments. `send` is as in
+    /// [`Requests::has_flags`]; `too_many` is `true` if there are too many segments.
     ///
     /// # Errors
     /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
@@ -233,7 +234,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Does what [`Requests::complete_through`] does, for any number of requests.
+    /// Does what [`Requests::complete_through`] does, without its fast path for a single request.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -249,7 +250,7 @@ impl<T: Transport> Requests<T> {
         self.draining && self.flight.is_empty()
     }
 
-    /// Queues a success for each request before the failed request, and the completion of the failed request.
+    /// Queues successes for the requests before the failed request, and then its completion. `None` has no effect.
     pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
         let Some((which, status)) = failed else { return };
         let request = match which {

@@ -18,7 +18,7 @@ use crate::transport::{SeqNo, Transport};
 
 pub(crate) struct Locked<'a, T: Transport> {
     requests: MutexGuard<'a, Requests<T>>,
-    /// Dropped after the guard.
+    /// Dropped after the guard, so that the deferred poll runs without the lock.
     turn: Turn<'a, T>,
 }
 
@@ -45,7 +45,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// Runs polls that other threads left, when dropped.
+/// When dropped, runs the poll that other threads have left to the holder of the lock.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -62,7 +62,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// The locked sending direction of the transport ([`Transport::Tx`]).
+/// The locked sending direction of a queue pair ([`Transport::Tx`]).
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -120,7 +120,7 @@ impl<T: Transport> Endpoint<T> {
             let Some(requests) = self.requests.try_lock() else { return };
             self.poll_deferred.store(false, Ordering::SeqCst);
             let qp = requests.qp.clone();
-            // Until here, other threads may defer their polls.
+            // Until this unlock, other threads may defer their polls again. The loop then repeats.
             drop(requests);
             qp.inspect(|qp| self.ia.transport.repoll(qp));
         }
@@ -128,7 +128,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// Locks the transport's sending direction. Returns `None` if the connection has ended for core. Requires
+    /// Locks the transport's sending direction. Returns `None` if core has ended the connection. Requires
     /// [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {

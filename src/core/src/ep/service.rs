@@ -1,4 +1,4 @@
-//! The service of an endpoint.
+//! The service of an endpoint: a connection, datagrams, or a connection that the transport opens for itself.
 
 mod number;
 

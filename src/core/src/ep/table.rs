@@ -2,8 +2,9 @@
 //!
 //! [`RULES`] applies to creation and modification. The code, the manual page and the tests follow it.
 //!
-//! Errors of the state precede errors of values. The API layer decodes all fields, and marks bad values as *invalid*.
-//! Core then applies all or none, under the endpoint's locks.
+//! Errors of the state precede errors of values. So the API layer decodes all fields, and passes a bad value as
+//! [`Value::Invalid`](super::Value::Invalid), which core rejects after the check of the state. Core changes all fields
+//! or none, under the endpoint's locks.
 
 use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
@@ -20,7 +21,7 @@ impl Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Class {
-    /// Cannot be selected.
+    /// A modify cannot select the field.
     Never,
     /// Cannot change. A modify can select its present value until a connection is requested or accepted.
     Constant,
@@ -32,7 +33,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns whether such a field can be modified in `state`.
+    /// Returns whether a field of this class can be modified in `state`.
     pub fn admits(self, state: EpState) -> bool {
         use EpState::*;
         match self {
@@ -69,7 +70,8 @@ pub enum Setting {
     Flags(CompletionFlags),
     /// A high watermark, in the form of [`Watermark::attribute`](super::Watermark::attribute).
     Watermark(Option<usize>),
-    /// `true` if a query returns the named attributes, or their number.
+    /// `true` if a query returns the counters as named attributes, or for [`Field::ProviderSpecificCount`] their
+    /// number.
     Counters(bool),
 }
 
@@ -99,8 +101,8 @@ pub enum Check {
         /// Valid flags in a modify; receive flags cannot change while a receive is posted.
         modify: Flags,
     },
-    /// A count. With an SRQ, the number of receives is the hard high watermark, and the segments of a receive have no
-    /// effect: only a modify checks them.
+    /// A count. With an SRQ, [`Field::MaxRecvDtos`] contains the hard high watermark instead. [`Field::MaxRecvIov`]
+    /// then has no effect, and only a modify checks it.
     Count {
         least: Least,
         most: Most<usize>,
@@ -119,7 +121,7 @@ pub enum Stream {
 /// A function that returns a limit of the adapter.
 pub type Most<N> = fn(&AdapterAttributes) -> N;
 
-/// Sets of completion flags.
+/// The completion flags that a field can contain.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Flags {
@@ -133,7 +135,7 @@ pub enum Flags {
 pub enum Least {
     /// 0.
     Zero,
-    /// 1; 0 for a new endpoint without an EVD for the stream.
+    /// 1, but 0 for a new endpoint that has no EVD for the stream.
     One,
     /// No lower limit, but a new endpoint has a count above 0 exactly if it has an EVD for the stream.
     /// [`super::Endpoint::modify`] describes the condition in a modify.
@@ -220,7 +222,7 @@ pub(super) struct Against<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The creation of an endpoint. A field is `true` if the endpoint has this EVD.
+    /// The creation of an endpoint. Each field is `true` if the endpoint has this EVD.
     Create {
         recv_evd: bool,
         request_evd: bool,

@@ -1,10 +1,10 @@
-//! Event dispatchers (EVDs): one queue for all sources.
+//! Event dispatchers (EVDs): each has one queue for the events of all its streams.
 //!
-//! The events of one report are queued under one lock. If `busy` is clear, a dequeue polls once without this lock. DTO
-//! completions are stored field by field for a direct copy to the program.
+//! The events of one report are queued under one lock. If [`Evd::busy`] is clear, a dequeue first polls the transport
+//! once, without this lock. DTO completions are stored field by field for a direct copy to the program.
 //!
-//! Connection events may go to an EVD of another adapter. An abrupt close of that adapter frees the EVD anyway
-//! (`Use::is_gone`).
+//! An endpoint may use an EVD of another adapter for connection events. An abrupt close of that adapter frees the EVD
+//! anyway (`Use::is_gone`).
 
 mod queue;
 
@@ -38,7 +38,7 @@ pub struct EvdStatus {
     pub enabled: bool,
     /// `true` if threads may wait on the EVD.
     pub waitable: bool,
-    /// Most restrictive configuration of the feeding endpoints, if any.
+    /// Most restrictive configuration of the endpoints' streams that complete on the EVD; `None` without a stream.
     pub feed: Option<Feed>,
 }
 
@@ -55,15 +55,15 @@ pub struct EvdCounts {
     pub connection_events: u64,
 }
 
-/// An event dispatcher.
+/// An event dispatcher: a queue of events, on which at most one thread waits.
 pub struct Evd<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    /// The accepted streams.
+    /// The streams whose events the EVD accepts.
     pub streams: Streams,
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
-    /// Set while the queue contains an event or has a waiter; otherwise a dequeue takes no lock.
+    /// Set while the queue contains an event or has a waiter. If it is clear after a poll, a dequeue takes no lock.
     pub(crate) busy: AtomicBool,
     /// Number of other adapters that use the EVD for asynchronous events.
     pub(crate) lent: AtomicUsize,
@@ -76,14 +76,14 @@ pub struct Evd<T: Transport> {
     connection_events: AtomicU64,
     /// Number of events and connection requests for which the queue had no room.
     lost: AtomicU64,
-    /// The API layer's counter baseline.
+    /// The counter values at the last reset, which the API layer stores and subtracts in queries.
     pub counter_baseline: AttachedData,
-    /// Held while the CNO and its list of EVDs change.
+    /// Held while the attached CNO changes, both here and in the CNO's list of EVDs.
     tie: Mutex<()>,
 }
 
 impl<T: Transport> Evd<T> {
-    /// Creates an EVD for at least `qlen` events.
+    /// Creates an EVD for `qlen` events.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0, [`Error::InsufficientResources`] above the adapter's limit or without memory,
@@ -99,7 +99,8 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may report a lost completion, so completions of requests must wake a waiter.
+        // An asynchronous event reports if another EVD loses the completion of a request. So completions of requests
+        // must wake a waiter of this EVD.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -150,7 +151,7 @@ impl<T: Transport> Evd<T> {
     pub(crate) fn free_anyway(&self) -> Fifo<Queued> {
         self.header.users.retire_anyway();
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
-        // Keeps the handle from reuse while the CNO uses it, until the end of this function.
+        // Keeps the handle from reuse until the end of this function, because the CNO may still use it.
         let _dying = self.ia.disown(self);
         let _tie = self.tie.lock();
         let ((events, _shown), cno, waker) = {
@@ -168,7 +169,7 @@ impl<T: Transport> Evd<T> {
         events
     }
 
-    /// Frees the EVD for the close of its adapter, or later if another adapter uses the EVD.
+    /// Frees the EVD because its adapter is closed. If other adapters use the EVD, the last of them frees it.
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::SeqCst);
         self.free_if_orphaned();
@@ -186,7 +187,7 @@ impl<T: Transport> Evd<T> {
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.is_waitable(), feed: queue.feed() }
     }
 
-    /// Returns a snapshot; `None` if another thread holds the lock on the queue.
+    /// Returns a snapshot for tools; `None` if another thread holds the lock on the queue.
     pub(crate) fn glance(&self) -> Option<QueueSnapshot> {
         let queue = self.queue.try_lock()?;
         Some(QueueSnapshot {
@@ -211,10 +212,10 @@ impl<T: Transport> Evd<T> {
         self.queue().cno().map(|cno| cno.object().clone())
     }
 
-    /// Attaches another CNO, or none. Queued events do not trigger the new CNO.
+    /// Replaces the attached CNO by `cno`, or only detaches it. Queued events do not trigger the new CNO.
     ///
     /// # Errors
-    /// [`Role::Cno`] if the CNO is being freed, [`Role::Evd`] if the EVD is, [`Resource::Memory`].
+    /// [`Role::Cno`] if the new CNO is being freed, [`Role::Evd`] if this EVD is being freed, [`Resource::Memory`].
     pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let _tie = self.tie.lock();
@@ -234,12 +235,12 @@ impl<T: Transport> Evd<T> {
         Ok(())
     }
 
-    /// Enables triggers of the CNO.
+    /// Enables triggers of the CNO by new events.
     pub fn enable(&self) {
         self.queue().enabled = true;
     }
 
-    /// Disables triggers of the CNO.
+    /// Disables triggers of the CNO. Events are still queued, and wake a waiter.
     pub fn disable(&self) {
         self.queue().enabled = false;
     }
@@ -257,11 +258,11 @@ impl<T: Transport> Evd<T> {
         self.queue().set_waitable(true);
     }
 
-    /// Changes the capacity to at least `qlen` events, and keeps all events.
+    /// Changes the capacity to `qlen` events, and keeps all events.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more events are queued or a thread waits for more,
-    /// [`Error::InsufficientResources`] above the adapter's limit.
+    /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more than `qlen` events are queued or awaited by a
+    /// thread, [`Error::InsufficientResources`] above the adapter's limit.
     pub fn resize(&self, qlen: usize) -> Result<()> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -343,14 +344,14 @@ impl<T: Transport> Evd<T> {
         lost == 0
     }
 
-    /// Removes the events of a freed object that wait for room.
+    /// Removes the events of a freed object that wait for room in the queue.
     pub(crate) fn forget_late(&self, object: Handle) {
         if self.had_late.load(Ordering::Acquire) {
             self.queue().forget_late(object);
         }
     }
 
-    /// Ends [`Evd::push`]: wakes a waiter, triggers the CNO, or reports a lost event.
+    /// Ends [`Evd::push`]: wakes a waiter or triggers the CNO. If the event was not `kept`, reports the loss.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
@@ -359,14 +360,14 @@ impl<T: Transport> Evd<T> {
             drop(queue);
             self.tell(tell);
         } else {
-            // The queue is full, or the EVD is freed and its queue, now of capacity 0, is empty.
+            // [`Evd::push`] has set the flag, but a freed EVD has an empty queue, of capacity 0.
             self.busy.store(queue.is_busy(), Ordering::Release);
             drop(queue);
             self.report_loss(1);
         }
     }
 
-    /// Queues the events that `add` adds, under one lock.
+    /// Queues the events that `add` adds to the batch, under one lock. Reports the events for which there is no room.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -387,13 +388,14 @@ impl<T: Transport> Evd<T> {
         lost
     }
 
-    /// Counts events for which the queue has no room, and warns of the first loss. `what` names these events.
+    /// Counts events for which the queue has no room, and warns of the first loss. `what` names their kind.
     #[cold]
     pub(crate) fn note_loss(&self, lost: usize, what: &dyn Display) {
         self.note_lack(lost, "overflow", &format_args!("{lost} lost ({what})"));
     }
 
-    /// Counts a connection request for which the queue has no room, as [`Evd::note_loss`] does. This is no overflow.
+    /// Counts a connection request for which the queue has no room. Like [`Evd::note_loss`], but the message reports a
+    /// rejection instead of an overflow.
     #[cold]
     pub(crate) fn note_rejection(&self) {
         self.note_lack(1, "full", &"connection request rejected");
@@ -430,7 +432,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a feeding stream. A request stream wakes the waiting thread, which then also arms for requests.
+    /// Counts an endpoint's stream that completes on the EVD. If it is a stream of `requests`, wakes the waiting
+    /// thread, which must arm again for completions of requests.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
@@ -450,7 +453,7 @@ impl<T: Transport> Evd<T> {
     }
 }
 
-/// The locked queue. The drop updates `busy`.
+/// The locked queue. The drop updates [`Evd::busy`].
 pub(crate) struct Locked<'a, T: Transport> {
     queue: MutexGuard<'a, Queue<T>>,
     busy: &'a AtomicBool,

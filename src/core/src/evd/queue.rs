@@ -23,26 +23,26 @@ pub(crate) struct Queued {
     pub(crate) more: More,
 }
 
-/// Data of a DTO completion, or another event. The tag is one byte.
+/// Data of a DTO completion beyond [`Queued::completion`], or an event of another kind. The tag is one byte.
 #[repr(u8)]
 pub(crate) enum More {
     Nothing,
-    /// The occupied entry of an SRQ.
+    /// The entry of an SRQ that the receive occupies.
     #[expect(dead_code)] // its drop counts
     OutstandingRecv(OutstandingRecv),
     Event(Event),
-    /// The value of a receive ([`Event::Transfer`]), and the occupied entry of an SRQ.
+    /// The `extra` value of [`Event::Transfer`], and the entry of an SRQ that the receive occupies, if any.
     Extended(u32, #[expect(dead_code)] Option<OutstandingRecv>),
 }
 
-// A queue can have thousands of events.
+// Small, because a queue can contain thousands of events.
 const _: () = assert!(size_of::<Queued>() == 72);
 
 const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
-    /// `charge` is the SRQ's entry that the receive occupies.
+    /// Returns a DTO completion. `charge` is the SRQ's entry that a receive occupies; otherwise `None`.
     #[inline(always)]
     pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
         // Faster than `map_or`.
@@ -71,7 +71,7 @@ impl Queued {
         place.fill(self);
     }
 
-    /// Returns the event, and frees the entry of an SRQ that it occupies.
+    /// Returns the event, and frees the entry of an SRQ that a receive occupies.
     pub fn settle(self) -> Event {
         let extra = match self.more {
             More::Event(event) => return event,
@@ -111,16 +111,16 @@ pub(crate) struct Wait {
     waker: Option<Arc<Waker>>,
 }
 
-/// Bits of `Queue::refused`, checked together.
+/// Reasons to take no event: the bits of `Queue::refused`, which fast paths check together.
 pub(crate) mod refuses {
-    /// Nothing may be taken, because a thread waits.
+    /// A thread waits, so no other thread may take an event.
     pub const ALL: u8 = 1;
     pub const WAITS: u8 = 2;
-    /// Fast paths take no event, because a late event must get the freed place, which only `Queue::pop` gives to it.
+    /// Late events wait for a freed place, to which only `Queue::pop` moves them. So fast paths take no event.
     pub const LATE: u8 = 4;
 }
 
-/// Asynchronous events of an object for which the queue has had no room.
+/// Equal asynchronous events of an object, which wait because the queue has had no room for them.
 struct Late {
     object: Handle,
     reason: AsyncReason,
@@ -129,7 +129,8 @@ struct Late {
 
 pub(crate) struct Queue<T: Transport> {
     pub(crate) events: Fifo<Queued>,
-    /// Empty unless the queue is full. One entry for each object and reason, so that objects bound its length.
+    /// Empty unless the queue is full. One entry for each object and reason, so the number of objects bounds its
+    /// length.
     late: Vec<Late>,
     pub qlen: usize,
     pub enabled: bool,
@@ -139,11 +140,12 @@ pub(crate) struct Queue<T: Transport> {
     cno: Option<Use<Cno<T>>>,
     /// `true` if there is a waiter or a CNO.
     pub(crate) watched: bool,
-    /// Number of streams that feed the EVD, by [`Feed`].
+    /// Number of endpoints' streams that complete on the EVD, by [`Feed`].
     pub feeds: [usize; 3],
-    /// Number of request streams that complete here, plus one for asynchronous events, which may report a loss.
+    /// Number of request streams that complete on the EVD, plus one if the EVD accepts asynchronous events. If it is
+    /// not 0, completions of requests must wake a waiter.
     pub requests: usize,
-    /// Waits that took a queued DTO completion immediately. Neither `waits` nor `waited_for` counts them.
+    /// Number of waits that took a queued DTO completion immediately. Neither `waits` nor `waited_for` counts them.
     pub(crate) quick_waits: u64,
     waits: u64,
     waited_for: u64,
@@ -184,7 +186,7 @@ impl<T: Transport> Queue<T> {
         !self.events.is_empty() || self.wait.is_some()
     }
 
-    /// Returns the numbers of waits, and of events taken without a wait.
+    /// Returns the number of waits, and the number of events that were taken without a wait.
     pub fn counts(&self) -> (u64, u64) {
         let by_waits = self.quick_waits + self.waited_for;
         (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
@@ -247,7 +249,7 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// Removes all events and the private data, so that the caller drops them without the lock.
+    /// Removes and returns all events, and the private data in `shown`, so that the caller drops them without the lock.
     pub fn take_all(&mut self) -> (Fifo<Queued>, impl Sized + use<T>) {
         (mem::take(&mut self.events), self.shown.take())
     }
@@ -286,7 +288,7 @@ impl<T: Transport> Queue<T> {
         true
     }
 
-    /// Queues late events while there is room. A waiter or the CNO was notified when they were raised.
+    /// Queues late events while there is room. A waiter or the CNO was notified when the events were raised.
     #[cold]
     fn admit_late(&mut self) {
         while !self.events.is_full() {
@@ -332,7 +334,7 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    /// Returns the most restrictive configuration of the feeding streams; `None` without a stream.
+    /// Returns the most restrictive configuration of the streams in `feeds`; `None` without a stream.
     pub fn feed(&self) -> Option<Feed> {
         match self.feeds {
             [0, 0, 0] => None,
@@ -397,7 +399,7 @@ impl<T: Transport> Queue<T> {
                 Some(Feed::Threshold) | None => {}
             }
         }
-        // At entry all queued events count; later only a notification event ends the wait.
+        // When a wait begins, all queued events count. Later, only a notification event can end the wait.
         let announced = self.events.len() >= threshold;
         self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         self.waits += 1;
@@ -421,7 +423,7 @@ impl<T: Transport> Queue<T> {
         None
     }
 
-    /// Registers the waker. Returns whether completions of requests must wake the thread.
+    /// Registers the waker, unless the wait has one. Returns whether completions of requests must wake the thread.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
         if let Some(wait) = &mut self.wait {
             if wait.waker.is_none() {

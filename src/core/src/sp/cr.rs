@@ -20,7 +20,7 @@ use crate::sp::psp::Psp;
 use crate::sp::rsp::Rsp;
 use crate::transport::{ConnectionRequestInfo, Rejection, Transport};
 
-/// A connection request.
+/// A connection request that the program has not yet accepted or rejected.
 pub struct Cr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
@@ -31,7 +31,7 @@ pub struct Cr<T: Transport> {
     pub remote_qualifier: u64,
     /// Private data of the peer. Programs may change the bytes in place.
     pub private_data: Box<[AtomicU8]>,
-    /// The endpoint that the service point supplied.
+    /// The endpoint that the service point supplied; `None` if the program passes an endpoint to the accept.
     pub ep: Option<Arc<Endpoint<T>>>,
     common: bool,
     datagrams: Option<u32>,
@@ -60,7 +60,8 @@ impl<T: Transport> Cr<T> {
             common,
             datagrams: info.datagrams,
         });
-        // The transport gets the request back if there is no memory.
+        // Memory of the reserve (`is_lent`) must not outlive this call. Without other memory, the transport gets the
+        // request back.
         let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.remote_address) || memory::is_lent(&*cr.private_data);
         let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
         adopted.ok_or_else(|| {
@@ -122,11 +123,12 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Passes the request to the service point at `qualifier`. Rejects it if there is none, or it does not accept.
+    /// Passes the request to the service point at `qualifier`. Rejects the request if there is no such service point,
+    /// or if that service point does not accept it.
     ///
     /// # Errors
     /// [`crate::error::Role::Cr`] if the request is no longer pending; [`Arg::Qualifier`] for qualifier 0;
-    /// [`Error::ModelNotSupported`] for a request at a common service point.
+    /// [`Error::ModelNotSupported`] for a request that arrived at a common service point.
     pub fn handoff(&self, qualifier: u64) -> Result<()> {
         if qualifier == 0 {
             return Err(Error::InvalidParameter(Arg::Qualifier));
@@ -158,7 +160,7 @@ impl<T: Transport> Cr<T> {
     pub(super) fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
-        // A tentative endpoint is freed. The endpoint of a reserved service point becomes unconnected again.
+        // A tentative endpoint is freed. The endpoint of a reserved service point returns to the unconnected state.
         dismiss(self.ep.clone());
         Ok(incoming)
     }

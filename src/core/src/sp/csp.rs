@@ -13,12 +13,12 @@ use crate::ia::Ia;
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::{FabricKind, Transport};
 
-/// A common service point.
+/// A common service point: a public service point with a socket address.
 pub struct Csp<T: Transport> {
     pub(crate) header: Header,
     /// The common part of all service points.
     pub point: Arc<ServicePoint<T>>,
-    /// The kind of socket. A query returns a pointer to it.
+    /// The kind of socket. The result of a query points to this field.
     pub comm: Comm,
     host: Address,
     address: OnceLock<Address>,
@@ -64,7 +64,8 @@ impl<T: Transport> Csp<T> {
         self.point.shut();
     }
 
-    /// Returns the address with the port. The reference stays valid while the service point exists.
+    /// Returns the address on which the service point listens, including the port. The reference stays valid while the
+    /// service point exists.
     pub fn address(&self) -> &Address {
         match u16::try_from(self.point.qualifier()) {
             Ok(port @ 1..) => self.address.get_or_init(|| self.host.with_port(port)),

@@ -63,7 +63,8 @@ impl<T: Transport> ServicePoint<T> {
         let (listener, qualifier) = self.ia.transport.listen(qualifier, self.clone())?;
         let mut state = self.state.lock();
         state.qualifier = qualifier;
-        // The service point may be closed by now: its only request has arrived, or the adapter is being closed.
+        // While `listen` ran, the service point may have been closed: its only request has arrived, or the adapter is
+        // being closed.
         let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
         let shut = state.evd.is_none();
         drop(state);
@@ -74,7 +75,7 @@ impl<T: Transport> ServicePoint<T> {
         Ok(())
     }
 
-    /// Stops listening. Returns whether requests were accepted until now.
+    /// Stops listening. Returns `true` if the service point has accepted requests until this call.
     fn close(&self) -> bool {
         let (was_open, listener) = {
             let mut state = self.state.lock();
@@ -84,7 +85,7 @@ impl<T: Transport> ServicePoint<T> {
         was_open
     }
 
-    /// Like [`ServicePoint::close`], but [`ServicePoint::open`] then fails.
+    /// Like [`ServicePoint::close`], but permanent: a concurrent or later [`ServicePoint::open`] fails.
     pub(super) fn shut(&self) -> bool {
         let evd = self.state.lock().evd.take();
         let was_open = self.close();
@@ -92,7 +93,7 @@ impl<T: Transport> ServicePoint<T> {
         was_open
     }
 
-    /// Returns the qualifier.
+    /// Returns the connection qualifier; 0 until the service point listens.
     pub fn qualifier(&self) -> u64 {
         self.state.lock().qualifier
     }
@@ -117,8 +118,8 @@ impl<T: Transport> ServicePoint<T> {
     /// Reports a connection request to the program.
     ///
     /// # Errors
-    /// Returns the request if the service point is closed, its EVD is full, it accepts no datagrams, or resources for
-    /// the request or its endpoint are exhausted.
+    /// Returns the request if the service point is closed, if its EVD is full, or if resources for the request or its
+    /// endpoint are exhausted. Also returns a request for datagrams if the service point accepts none.
     pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         let reserved = matches!(self.provision, Provision::Reserved(_));
         let datagrams = info.datagrams.is_some();
@@ -135,7 +136,8 @@ impl<T: Transport> ServicePoint<T> {
                 return Err(incoming);
             }
             state.open = !reserved;
-            // The transport's `listen` may not have returned, so that `open` has not stored the qualifier yet.
+            // The transport may report a request before its `listen` returns, so `open` may not have stored the
+            // qualifier yet.
             state.qualifier = info.qualifier;
             (evd, state.handle)
         };
@@ -184,5 +186,5 @@ impl<T: Transport> ServicePoint<T> {
     }
 }
 
-/// Receives the reports of a listener.
+/// The sink for the connection requests of a [`Transport::Listener`].
 pub type ListenerSink<T> = Arc<ServicePoint<T>>;

@@ -10,7 +10,7 @@ use crate::ia::Ia;
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
-/// The source of the endpoint for a request, with the number of the C interface.
+/// The source of the endpoint that accepts a request. The values are the numbers of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PspMode {
     /// The program passes an endpoint to the accept.
@@ -19,12 +19,12 @@ pub enum PspMode {
     Provider = 1,
 }
 
-/// A public service point.
+/// A public service point, which accepts any number of requests.
 pub struct Psp<T: Transport> {
     pub(crate) header: Header,
     /// The common part of all service points.
     pub point: Arc<ServicePoint<T>>,
-    /// The source of the endpoints.
+    /// The source of the endpoints that accept requests.
     pub mode: PspMode,
 }
 
@@ -50,7 +50,7 @@ impl<T: Transport> Psp<T> {
         Ok(psp)
     }
 
-    /// Stops listening. Existing requests stay valid.
+    /// Frees the service point, which stops listening. Requests that it has received stay valid.
     pub fn free(&self) {
         self.point.ia.disown(self);
         self.point.shut();

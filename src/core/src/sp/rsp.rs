@@ -10,7 +10,7 @@ use crate::ia::Ia;
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
-/// A reserved service point.
+/// A reserved service point, which accepts one request for the endpoint `ep`.
 pub struct Rsp<T: Transport> {
     pub(crate) header: Header,
     /// The common part of all service points.
@@ -40,10 +40,10 @@ impl<T: Transport> Rsp<T> {
         Ok(rsp)
     }
 
-    /// Stops listening. An endpoint without a request becomes unconnected.
+    /// Frees the service point, which stops listening. If no request has arrived, the endpoint becomes unconnected.
     pub fn free(&self) {
         self.point.ia.disown(self);
-        // After its request, the endpoint may be reserved for another service point.
+        // After a request has arrived, the endpoint may be reserved for a different service point.
         if self.point.shut() {
             release(&self.ep);
         }

@@ -11,7 +11,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::transport::{RemoteSegment, Transport};
 
-/// Registered memory. Atomics, because a transport may write it at any time.
+/// Registered memory. The bytes are atomics, because a transport may write them while the test reads.
 pub struct Buffer<T: Transport> {
     lmr: Arc<Lmr<T>>,
     bytes: Box<[AtomicU8]>,
@@ -26,7 +26,8 @@ impl<T: Transport> Drop for Buffer<T> {
     }
 }
 
-/// Returns byte `at` of the pattern `seed`. No period is a power of two, and patterns differ.
+/// Returns byte `at` of the pattern `seed`. The period of a pattern is no power of two, and different seeds have
+/// different patterns.
 fn pattern(at: usize, seed: usize) -> u8 {
     (at * 7 + at / 251 + seed * 37 + 1) as u8
 }

@@ -19,7 +19,8 @@ use crate::transport::{
     SeqNo, SharedReceives, ShortSend, Transport, Wakeup, Windows, ZoneId,
 };
 
-/// The fake transport. Records the calls that [`Call`] names, and accepts all except after [`Fake::refuse_after`].
+/// The fake transport. Records the calls that [`Call`] names. All calls succeed, except the call that
+/// [`Fake::refuse_after`] selects.
 pub struct Fake {
     state: Arc<Mutex<State>>,
 }
@@ -111,7 +112,7 @@ impl Fake {
 
     pub const NO_DEVICE: &str = "no device";
     pub const PANIC: &str = "panic";
-    /// Endpoints must have the zone of their SRQ.
+    /// Instance data of an adapter whose endpoints must have the zone of their SRQ.
     pub const EQUAL_ZONES: &str = "equal zones";
     pub const MAX_PRIVATE_DATA: usize = 100;
     pub const QUALIFIER_IN_USE: u64 = 666;
@@ -135,7 +136,7 @@ impl Fake {
         self.state.lock().adapter = adapter;
     }
 
-    /// Returns the calls since the last call of this function.
+    /// Returns the calls that were recorded since the last call of this function.
     pub fn calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.state.lock().calls)
     }
@@ -145,7 +146,7 @@ impl Fake {
         self.state.lock().refusal = Some((others, error));
     }
 
-    /// Sets the result of each disconnect. After [`Closing::Later`] the test reports the end.
+    /// Sets the result of each later disconnect. After [`Closing::Later`], the test must report the end.
     pub fn closes(&self, closing: Closing) {
         self.state.lock().closing = closing;
     }
@@ -155,7 +156,8 @@ impl Fake {
         self.state.lock().held_up = on;
     }
 
-    /// Blocks the thread that next resizes or arms an SRQ or connects. The receiver reports the block; the sender ends it.
+    /// Blocks the thread that next resizes or arms an SRQ or connects. The receiver reports the block; the sender ends
+    /// it.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();
@@ -169,7 +171,7 @@ impl Fake {
             began.send(()).expect("the test waits");
             leave.recv_timeout(patience()).expect("the test gives leave");
         }
-        // Gives another thread time to change the queue, unless core prevents that.
+        // Allows another thread to change the queue now, unless core prevents this.
         thread::yield_now();
     }
 
@@ -200,7 +202,7 @@ impl Fake {
     }
 }
 
-/// There are no datagrams: see [`attributes`].
+/// Never used, because [`attributes`] contains no support of datagrams.
 impl Datagrams<Fake> for Infallible {
     type Peer = Infallible;
 

@@ -1,7 +1,8 @@
 //! A transport and helper functions for the tests of core, transports and API layers.
 //!
 //! * [`Fake`]: a transport whose peer is the test, which reports through the sinks.
-//! * [`Adapter`], [`End`], [`Buffer`]: objects of a program, over any transport. The functions wait with a deadline.
+//! * [`Adapter`], [`End`], [`Buffer`]: objects of a program, over any transport. Functions that wait panic after
+//!   [`patience`].
 //!
 //! All functions panic on an error. No product enables the cargo feature `testing`, which includes this module.
 

@@ -1,8 +1,8 @@
 //! The contract for datagram endpoints, which have any number of peers.
 //!
-//! Such an endpoint has one queue pair. In an *exchange*, one side sends a request to a service point, the program
-//! there accepts, and each side gets the other's address handle ([`Exchange::established`]). Core drops the handle when
-//! the program has freed handle and exchange; the peer's datagrams still arrive.
+//! Such an endpoint has one queue pair. In an *exchange*, one side sends a request to a service point, and the program
+//! there accepts. Each side then gets the other's address handle ([`Exchange::established`]). Core drops the handle
+//! when the program has freed handle and exchange. The peer's datagrams still arrive.
 //!
 //! # Requirements that no signature expresses
 //! * A datagram is stored in one receive, from byte [`LEAD`] on. Without a receive of that length it is lost and
@@ -19,13 +19,13 @@ pub use crate::ep::{DatagramSink, Exchange};
 use crate::error::Result;
 use crate::transport::{Connect, Handed, QpInit, Recv, Request, ShortSend, Transport};
 
-/// Bytes before a datagram in a receive, where some networks store a header.
+/// Number of bytes before a datagram in a receive, where some networks store a header.
 pub const LEAD: u64 = 40;
 
-/// Maximum bytes of a datagram over a connection.
+/// Maximum bytes of a datagram if the transport transfers datagrams over connections.
 pub const MAX_DATAGRAM: usize = 4096;
 
-/// A queue pair for datagrams, at [`Transport::DatagramQp`].
+/// A queue pair for datagrams: see [`Transport::DatagramQp`].
 pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// The address of a peer.
     type Peer: Send + Sync;
@@ -39,7 +39,8 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// Requests an exchange from a service point, and reports the outcome to `exchange`.
     fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()>;
 
-    /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error the request is pending.
+    /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error, `incoming` still
+    /// contains the request.
     fn answer(
         self: &Arc<Self>,
         transport: &T,
@@ -58,13 +59,14 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
         false
     }
 
-    /// Sends a datagram, an [`Operation::Send`](super::Operation::Send) of at most the adapter's MTU, to a peer of any
-    /// endpoint in the zone. Returns a position like [`Transport::post`]; a lost datagram is done.
+    /// Sends a datagram to a peer of any endpoint in the zone. The datagram is an
+    /// [`Operation::Send`](super::Operation::Send) of at most the adapter's MTU. Returns a position like
+    /// [`Transport::post`]. A lost datagram counts as done.
     fn send_to(self: &Arc<Self>, to: &Self::Peer, datagram: &Request<'_>) -> Result<Handed>;
 
-    /// Closes queue pairs concurrently, and ends their exchanges without a report. Datagrams reported as sent leave
-    /// first; peers delay this by at most 100 ms. The transport then uses no memory of the program. Core holds no lock,
-    /// unless the queue pairs are unused, and may repeat the call.
+    /// Closes queue pairs concurrently, and ends their exchanges without a report. Datagrams that were reported as sent
+    /// leave the host first; peers delay this by at most 100 ms. After the call, the transport uses no memory of the
+    /// program. Core holds no lock, except for unused queue pairs, and may repeat the call.
     fn close(transport: &T, qps: &[Arc<Self>]);
 }
 

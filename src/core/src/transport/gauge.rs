@@ -1,4 +1,4 @@
-//! Stalls on a connection: counters, and the present state.
+//! Stalls on a connection: their number, and whether the connection stalls now.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +25,8 @@ impl Flow {
     }
 }
 
-/// State and number of the stalls of a part of a connection. The part's lock protects changes; any thread may read.
+/// The number of stalls of a connection's requests or messages, and whether these stall now. Changes need the lock of
+/// the requests or messages; any thread may read.
 #[derive(Debug, Default)]
 pub struct Gauge {
     waits: AtomicBool,
@@ -33,7 +34,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Sets whether the part stalls.
+    /// Sets whether the requests or messages stall.
     #[inline]
     pub fn set(&self, ep: Handle, stall: Stall, waits: bool) {
         if self.waits.load(Ordering::Relaxed) != waits {
@@ -58,20 +59,20 @@ impl Gauge {
         self.stalls.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the part stalls.
+    /// Returns whether the requests or messages stall now.
     pub fn waits(&self) -> bool {
         self.waits.load(Ordering::Relaxed)
     }
 }
 
-/// How a connection transfers data, and what it waits for, for tools.
+/// For tools: how a connection transfers data, and what it waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
     /// Name of the path, which the transport's manual page describes.
     pub name: &'static str,
     /// ID of the peer's process; 0 if the transport does not know it.
     pub process: i32,
-    /// Addresses of its TCP socket, and of the peer's.
+    /// Local address and peer's address of the connection's TCP socket, if it has one.
     pub sockets: Option<(SocketAddr, SocketAddr)>,
     /// Set while a request waits for room or for earlier requests.
     pub requests_wait: bool,

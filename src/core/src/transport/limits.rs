@@ -95,7 +95,7 @@ pub struct AdapterAttributes {
 }
 
 impl Fabric {
-    /// Returns the device counter with this kernel name, or 0.
+    /// Returns the device counter with this kernel name; 0 if there is none.
     pub fn counter(&self, name: &str) -> u64 {
         match self.kind {
             FabricKind::Memory | FabricKind::Fabric => 0,
@@ -105,7 +105,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the attributes of shared memory.
+    /// Returns the network of an adapter for shared memory.
     pub fn memory(device: String) -> Self {
         Fabric {
             kind: FabricKind::Memory,
@@ -120,7 +120,7 @@ impl Fabric {
 }
 
 impl AdapterAttributes {
-    /// Returns the maximum number of objects of a kind, and the resource exhausted at it.
+    /// Returns the maximum number of objects of a kind, and the resource that the error at this limit names.
     pub fn most(&self, kind: Kind) -> (usize, Resource) {
         match kind {
             Kind::Pz => (self.max_pzs, Resource::Zone),
@@ -144,7 +144,8 @@ pub struct QpSizes {
     pub recvs: usize,
     /// Maximum outstanding requests.
     pub requests: usize,
-    /// `true` if these numbers are defaults, so that a transport may create shorter queues and store the excess.
+    /// `true` if `recvs` and `requests` are defaults. A transport may then create shorter queues, and store the excess
+    /// work.
     pub usual: bool,
     /// Maximum segments of a receive.
     pub recv_segments: usize,

@@ -2,8 +2,8 @@
 //!
 //! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
 //! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
-//! datagram endpoints. [`AdapterAttributes`] contain what an adapter supports; core calls no method
-//! of another feature.
+//! datagram endpoints. [`AdapterAttributes`] contain the features of an adapter; core calls no method of a missing
+//! feature.
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -23,23 +23,24 @@
 //! * A request is complete when its bytes are at the destination: a send, when the message is in a receive buffer of
 //!   the peer. A message without a receive waits indefinitely, and its connection stays up.
 //! * The last bytes of a transfer become visible last, because programs poll them.
-//! * Core only checks local memory. The transport limits a peer's access to the range and rights of a region or window,
-//!   over queue pairs of its zone. A request that violates this changes no memory, and its connection fails.
+//! * Core only checks local memory. The transport restricts a peer to the range and rights of a region or window, over
+//!   queue pairs of its zone. A request of the peer that violates this changes no memory, and its connection fails.
 //! * Exactly one of [`EndpointSink::failed`], [`EndpointSink::connection`] with a result other than established, and
 //!   [`Closing::Done`] reports the end of a queue pair. By then the transport has released all its buffers, and it
 //!   reports nothing afterwards.
 //! * Receives of a queue pair complete in posting order.
-//! * `None` for a completion queue means all completion queues of the adapter.
+//! * If the argument for a completion queue is `None`, the call is for all completion queues of the adapter.
 //!
 //! # Errors
-//! A method that returns an error has had no effect. Any may return [`crate::Error::InsufficientResources`] if memory
-//! or the device is exhausted, and [`crate::Error::Internal`] if core violates the contract. Its documentation lists
-//! all other errors.
+//! A method that returns an error has had no effect. Any method may return [`crate::Error::InsufficientResources`] if
+//! memory or the device is exhausted, and [`crate::Error::Internal`] if core violates the contract. The documentation
+//! of a method lists all other errors.
 //!
 //! # Receives
 //! With [`Transport::TAKES_RECEIVES`], core stores the receives of endpoints and SRQs, and the transport requests the
-//! oldest for each message. Otherwise the transport stores them, for example in a [`RecvQueue`]. Core also stores
-//! receives that precede the queue pair, and checks their memory again before it posts them to it.
+//! oldest for each message. Otherwise the transport stores them, for example in a [`RecvQueue`]. In both cases, core
+//! stores receives that the program posts before the queue pair exists. Core checks their memory again before it posts
+//! them to the queue pair.
 
 pub mod datagrams;
 mod gauge;
@@ -87,8 +88,8 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     pub recv_cq: Option<&'a T::Cq>,
     /// Shared receive queue that supplies the buffers.
     pub srq: Option<&'a T::Srq>,
-    /// `true` if only solicited receives end waits. A transport that cannot recognise these receives uses
-    /// [`EndpointSink::recv_announced`].
+    /// `true` if only solicited receives end waits. A transport that does not know which receives are solicited reports
+    /// them by [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
     /// peer's [`Transport::takes_extended`] depends on it.
@@ -105,7 +106,7 @@ pub struct Connect<'a> {
     pub qualifier: u64,
     /// At most [`AdapterAttributes::max_private_data`] bytes.
     pub private_data: &'a [u8],
-    /// Time limit for the establishment; `None` if the transport chooses.
+    /// Time limit for the establishment; `None` if the transport chooses the limit.
     pub timeout: Option<Duration>,
 }
 
@@ -131,8 +132,8 @@ pub enum Scope {
 /// A mode of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disconnect {
-    /// After the outstanding requests: core calls again when they are complete, and ignores the result of this first
-    /// call. The transport reports the last completion even if it is unsignalled.
+    /// After the outstanding requests complete. Core then calls again with [`Disconnect::Now`], and ignores the result
+    /// of this first call. The transport reports the last completion even if it is unsignalled.
     AfterRequests,
     /// Immediately.
     Now,
@@ -155,15 +156,15 @@ pub enum Closing {
 /// The behaviour of [`Transport::poll`] when another thread is already polling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// The call may leave the work to that thread or to a later call, which comes soon.
+    /// The call may return without a poll: that thread polls, or a later call, which comes soon.
     IfFree,
-    /// The call waits for that thread, and all earlier completions have been reported on return.
+    /// The call waits for that thread. When it returns, all earlier completions have been reported.
     Complete,
 }
 
 /// A word on which threads sleep until it changes.
 pub trait Alarm: Send + Sync {
-    /// Returns the word, whose address is fixed.
+    /// Returns the word. Its address is fixed.
     fn word(&self) -> &AtomicU32;
 
     /// Changes the word and wakes its sleepers, without blocking.
@@ -182,13 +183,14 @@ impl Alarm for Infallible {
 
 /// The wakeup of a sleeping thread by new work.
 pub enum Wakeup<'a, A> {
-    /// Another thread polls and reports the work.
+    /// Another thread polls. It reports the work, and core then wakes the sleeping thread.
     Reported,
     /// The descriptor becomes readable.
     Descriptor(RawFd),
     /// The word changes, and its sleepers wake. The value was loaded before the transport polled.
     ///
-    /// Another process may restore the old value, so a sleep needs a time limit; the next arm finds missed work.
+    /// Another process may restore the old value, so the sleep needs a time limit. The next [`Transport::arm`] finds
+    /// the missed work.
     Word(&'a Arc<A>, u32),
 }
 
@@ -204,7 +206,7 @@ impl<A: Alarm> Wakeup<'_, A> {
 
 /// An armed wakeup: see [`Transport::arm`]. The drop disarms it.
 pub trait Armed {
-    /// The word of [`Wakeup::Word`]; [`Infallible`] if no wakeup has one.
+    /// The type of the word in [`Wakeup::Word`]; [`Infallible`] if the transport never returns this variant.
     type Alarm: Alarm + 'static;
 
     /// Returns how new work wakes the thread.
@@ -221,9 +223,9 @@ pub trait RegisteredRegion: Send + Sync {
     /// Returns the key of the region for peers; 0 without remote rights.
     fn remote_key(&self) -> u32;
 
-    /// Waits until no peer accesses the region, which has no bound window and is dropped next. Returns `false` if a
-    /// peer can still access it, because earlier requests delay the bind that closes a window; core then keeps the
-    /// region. Called without a lock.
+    /// Waits until no peer accesses the region, which has no bound window. Core drops the region next. Returns `false`
+    /// if a peer can still access it, because earlier requests delay the bind or unbind that removes it from a window.
+    /// Core then keeps the region. Called without a lock.
     fn await_peers(&self) -> bool;
 }
 
@@ -235,8 +237,9 @@ pub trait ZoneId {
 
 /// A transport: one value per open interface adapter.
 ///
-/// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
-/// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
+/// Calls that post, poll or query contain no cancellation point: their system calls bypass libc, or they disable
+/// cancellation ([`host::cancel`]), also when they drop the last reference to a descriptor
+/// ([`host::cancel::Shielded`]).
 pub trait Transport: Send + Sync + Sized + 'static {
     /// A memory window.
     type Window: Windows<Self>;
@@ -262,17 +265,17 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// A queue pair.
     type Qp: Send + Sync;
 
-    /// The sending direction of a queue pair, under the lock on the endpoint's requests, so that a post takes one lock.
-    /// Default while there is no queue pair.
+    /// The sending direction of a queue pair. The lock on the endpoint's requests protects it, so that a post takes
+    /// only one lock. The default value while there is no queue pair.
     type Tx: Default + Send;
 
     /// A listening service point. A drop stops it.
     type Listener: Send + Sync;
 
-    /// A connection request without a reply. A drop rejects it.
+    /// A connection request that is neither accepted nor rejected. A drop rejects it.
     type Incoming: Send + Sync;
 
-    /// Maximum bytes of a send for [`Transport::post_inline`]; 0 for none.
+    /// Maximum bytes of a send for [`Transport::post_inline`]; 0 if core must not call it.
     const INLINE_MAX: u64;
 
     /// `true` if core stores the receives of queue pairs and SRQs, and the transport requests one for each message, by
@@ -280,14 +283,15 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// is a new receive.
     const TAKES_RECEIVES: bool;
 
-    /// `true` if the transport locks [`Transport::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers
-    /// its poll to the lock's holder.
+    /// `true` if the transport locks [`Transport::Tx`] itself ([`EndpointSink::lock_tx`]). A thread may then find the
+    /// lock held, and leave its poll to the holder. If `false`, core does not check for such polls after an unlock.
     const KEEPS_TX: bool;
 
     /// `true` if arming one completion queue arms all of them.
     const ARMS_ALL: bool;
 
-    /// Opens the adapter that an entry with this `instance_data` describes. Also returns its limits and attributes.
+    /// Opens the adapter that a dat.conf entry with this `instance_data` describes. Also returns the adapter's limits
+    /// and attributes.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.
@@ -296,8 +300,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Sets the sink for reports on the adapter. Called once, before any object is created.
     fn report_to(&self, sink: AdapterSink<Self>);
 
-    /// Begins (`on`) or ends the need to report events without a call of the program, for an agent or a descriptor.
-    /// Each begin is followed by an end; several needs may exist.
+    /// Begins (`on`) or ends a period in which the transport must report events even if the program makes no call:
+    /// while a CNO has an agent or a descriptor. Periods may overlap; each has its own begin and end.
     fn watch(&self, on: bool);
 
     /// Ends the threads, and releases sockets, files and devices. Called once, after the objects are destroyed, except
@@ -312,8 +316,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn zone_create(&self) -> Result<Self::Zone>;
 
     /// Registers `len` bytes at `addr`. `first` is the peers' address of the first byte: `addr`, or 0 with
-    /// [`AdapterAttributes::zero_based`]. Each local [`Segment`] contains real addresses, from `addr` on. Without
-    /// atomic operations, the right to them has no effect, here and in a bind.
+    /// [`AdapterAttributes::zero_based`]. Local [`Segment`]s of the region contain real addresses, from `addr` on. If
+    /// the adapter has no atomic operations, [`Rights::REMOTE_ATOMIC`] has no effect, here and in a bind.
     ///
     /// # Errors
     /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights.
@@ -322,12 +326,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Creates a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
-    /// Polls, and reports completions to their sinks. A poll that finds none makes no system call, unless it waits for
-    /// another thread.
+    /// Polls, and reports completions to their sinks. A poll without completions makes no system call, unless it waits
+    /// for another thread.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless
-    /// [`Wakeup::has_looked`]. If `requests` is `false`, successful requests need not wake the thread.
+    /// Arms the wakeup of the calling thread by new work. The caller must poll again before it sleeps, unless
+    /// [`Wakeup::has_looked`]. If `requests` is `false`, requests that succeed need not wake the thread.
     fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Self::Armed;
 
     /// Creates an unconnected queue pair and its sending direction.
@@ -335,14 +339,14 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Posts a receive in any state of the queue pair. There is always room, because core counts receives. Returns
     /// whether core must call [`Transport::kick`], because a message may wait for the receive. With
-    /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
+    /// [`Transport::TAKES_RECEIVES`], the transport can take the receive once core has unlocked the receives.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Resumes messages that wait for a receive. Called without a lock after a post that requests this.
+    /// Resumes messages that wait for a receive. Called without a lock, after a post that returned `true`.
     fn kick(&self, qp: &Arc<Self::Qp>);
 
-    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
-    /// which has no effect, core calls [`Transport::post`].
+    /// Posts a send if its bytes can be copied immediately, and returns its position. The memory stays registered
+    /// during the call. After `None`, which has no effect, core calls [`Transport::post`].
     fn post_inline(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, send: ShortSend<'_>) -> Option<SeqNo>;
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
@@ -356,14 +360,15 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// locked.
     fn takes_extended(qp: &Self::Qp) -> bool;
 
-    /// Polls for request completions of `qp` only. Called when its queue is full.
+    /// Polls for request completions of `qp` only. Called when the maximum number of requests is outstanding, and
+    /// before core ends the connection or reports its state.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
-    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called without that lock: a
-    /// thread that wakes for the poll needs it. The connection might have ended. Takes no lock.
+    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called without that lock,
+    /// which the thread that polls needs. The connection might have ended. Must take no lock.
     fn repoll(&self, qp: &Self::Qp);
 
-    /// Returns the counters of the connection. Called with the endpoint's requests locked.
+    /// Returns the stall and wakeup counters of the connection. Called with the endpoint's requests locked.
     fn flow(&self, qp: &Self::Qp, tx: &Self::Tx) -> Flow;
 
     /// Returns the path of the connection's data. Called with the endpoint's requests locked.
@@ -382,11 +387,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// [`crate::Error::InvalidAddress`].
     fn check_address(&self, address: &Address) -> Result<()>;
 
-    /// Starts to connect. The outcome is reported after the call.
+    /// Starts to connect. The transport reports the outcome to the sink of `qp`, outside this call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
 
-    /// Accepts a request with `qp`; the outcome is reported later. `private_data` has at most
-    /// [`AdapterAttributes::max_private_data`] bytes. After an error the request is still pending.
+    /// Accepts the request `incoming` with `qp`. The transport reports the outcome later. `private_data` has at most
+    /// [`AdapterAttributes::max_private_data`] bytes. After an error, `incoming` still contains the request.
     fn accept(&self, incoming: &mut Option<Self::Incoming>, qp: &Arc<Self::Qp>, private_data: &[u8]) -> Result<()>;
 
     /// Rejects a request. `private_data` has at most [`AdapterAttributes::max_reject_data`] bytes, and is empty except

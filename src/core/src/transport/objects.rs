@@ -1,12 +1,12 @@
-//! Shared receive queues and memory windows, each a trait of a type in [`Transport`]. Core creates these objects only if
-//! [`AdapterAttributes`](super::AdapterAttributes) contain them.
+//! Shared receive queues and memory windows: the traits of [`Transport::Srq`] and [`Transport::Window`]. Core creates
+//! these objects only if [`AdapterAttributes`](super::AdapterAttributes) show that the adapter supports them.
 
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::transport::{BindTarget, Recv, Request, Scope, SeqNo, Transport};
 
-/// A shared receive queue, at [`Transport::Srq`].
+/// A shared receive queue: see [`Transport::Srq`].
 pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
     /// Creates a queue for at least `depth` receives of up to `segments` segments each.
     fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
@@ -17,22 +17,25 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
     /// receive.
     fn post(&self, transport: &T, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Resizes the queue to `depth` receives and keeps the posted ones.
+    /// Resizes the queue to `depth` receives, and keeps the posted receives.
     fn resize(&self, transport: &T, depth: usize) -> Result<()>;
 
-    /// Requests a report of taken receives ([`EndpointSink::recv_taken`](super::EndpointSink::recv_taken),
-    /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) as soon as fewer than `limit` are left, even if
-    /// that is so before the call, and without a poll by core. 0 disarms. Core holds no lock that a report takes.
+    /// Requests that the transport reports taken receives
+    /// ([`EndpointSink::recv_taken`](super::EndpointSink::recv_taken),
+    /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) without a poll by core, as soon as fewer than
+    /// `limit` are left. If fewer are left already, it reports immediately. 0 disarms. Core holds no lock that a report
+    /// takes.
     fn arm_limit(&self, transport: &T, limit: usize) -> Result<()>;
 
-    /// Resumes messages that wait for a buffer, while `has_buffers` returns `true`. Called without a lock after a post
-    /// that requests this.
+    /// Resumes messages that wait for a buffer, while `has_buffers` returns `true`. Called without a lock, after a
+    /// [`SharedReceives::post`] that returned `true`.
     fn kick(&self, has_buffers: impl Fn() -> bool);
 }
 
-/// A memory window, at [`Transport::Window`].
+/// A memory window: see [`Transport::Window`].
 pub trait Windows<T: Transport>: Send + Sync + Sized {
-    /// Creates an unbound window. The scope is an endpoint only with [`super::AdapterAttributes::endpoint_windows`].
+    /// Creates an unbound window. `scope` is [`Scope::Endpoint`] only with
+    /// [`super::AdapterAttributes::endpoint_windows`].
     fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
 
     /// Binds the window to `target`, or unbinds it for `None`, in order with the other requests of the queue pair in
@@ -46,11 +49,12 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
         target: Option<&BindTarget<'_, T::Region>>,
     ) -> Result<(u32, SeqNo)>;
 
-    /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced, unless the transport waits
-    /// at the free of the range's region. Called without a lock.
+    /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced. A transport may wait
+    /// instead at the free of the range's region ([`super::RegisteredRegion::await_peers`]). Called without a lock.
     fn await_rebind(&self, transport: &T);
 
-    /// Revokes the window, which is dropped next although another thread may still hold it, and waits until no peer
-    /// accesses its range. After a timeout, the outstanding bind keeps the region registered. Called without a lock.
+    /// Revokes the window, and waits until no peer accesses its range. If the wait times out, the outstanding bind
+    /// keeps the region registered. Core drops the window next, although another thread may still hold it. Called
+    /// without a lock.
     fn revoke(&self, transport: &T);
 }

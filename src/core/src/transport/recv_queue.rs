@@ -55,7 +55,7 @@ struct QueuedRecv {
     first: Segment,
 }
 
-/// A queue of posted receives, for a transport that stores them or whose device is full. Only its growth allocates.
+/// A queue of posted receives, for a transport that stores them, or whose device is full. Allocates only to grow.
 #[derive(Default)]
 pub struct RecvQueue {
     receives: Fifo<QueuedRecv>,
@@ -85,7 +85,7 @@ impl RecvQueue {
         }
     }
 
-    /// Takes the oldest receive if `accept` returns `Ok`. Returns `false` if there is none.
+    /// Removes the oldest receive if `accept` returns `Ok`. Returns `false` if the queue is empty.
     ///
     /// # Errors
     /// The error of `accept`; the receive stays in the queue.

@@ -24,15 +24,15 @@ pub struct RecvDone {
 /// The data of a message in addition to its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
-    /// Immediate data of a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)). The receive has the
-    /// write's length, and its buffer is unchanged.
+    /// Immediate data of a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)). The receive
+    /// completes with the length of the write, but its buffer is unchanged.
     Immediate(u32),
     /// Key of a window that the message revoked ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)). The
     /// window can be bound again, and its region deregistered.
     Invalidated(u32),
 }
 
-/// A connection request.
+/// A connection request, as the transport reports it to a service point.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct ConnectionRequestInfo {
@@ -64,8 +64,8 @@ pub enum ConnectionReport {
 }
 
 impl ConnectionReport {
-    /// Returns the report of an attempt to connect that failed with `error`. Programs repeat an attempt that was
-    /// rejected, so errors that persist count as an unreachable peer.
+    /// Returns the report of an attempt to connect that failed with `error`. Programs repeat a rejected attempt. So if
+    /// a repetition would fail, too, the report is [`ConnectionReport::Unreachable`].
     pub fn of(error: &io::Error) -> Self {
         match net::is_unreachable(error) || limit::is_lack(error) || error.kind() == io::ErrorKind::PermissionDenied {
             true => ConnectionReport::Unreachable,
@@ -80,7 +80,7 @@ impl ConnectionReport {
 #[allow(missing_docs)]
 pub enum Verdict {
     Continue,
-    /// The hard high watermark was exceeded: the transport must break the connection.
+    /// The hard high watermark was exceeded, or memory is exhausted: the transport must break the connection.
     Break,
 }
 
@@ -90,8 +90,9 @@ pub trait Placement<'s>: Copy {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 
-    /// Stores the message in `segment`, which is long enough. Returns `false` if its memory is no longer registered.
-    /// `checked` contains `segment` if no region was deregistered since the segment's check.
+    /// Stores the message in `segment`, which is long enough. Returns `false` if its memory is no longer registered. If
+    /// no region was deregistered since the segment's check, `checked` contains `segment`. With `None`, the transport
+    /// must check the segment.
     fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_, Writable>>) -> bool;
 }
 
@@ -102,12 +103,13 @@ pub trait Placement<'s>: Copy {
 pub enum Delivery {
     /// The oldest receive contains the message and is complete.
     Done,
-    /// The oldest receive is missing or does not have one segment, the transport has taken a receive, or the endpoint
-    /// is not connected. The transport must call [`EndpointSink::recv_take`](super::EndpointSink::recv_take).
+    /// The fast path cannot be used: for example, there is no receive, the oldest does not have exactly one segment, or
+    /// the endpoint is not connected. The transport must call
+    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take).
     Other,
     /// The oldest receive, with this number, is too short.
     TooLong(RecvId),
-    /// The memory of the oldest receive, with this number, is not registered.
+    /// The memory of the oldest receive, with this number, is no longer registered.
     NoMemory(RecvId),
 }
 

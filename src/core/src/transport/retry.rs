@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Time that a connect waits for a service point, for clients and servers that start together. With the uDAPL libraries
-/// in C, such clients succeed, because the resolution of an address takes as long.
+/// Time during which a connect is repeated, for clients and servers that start together. With the uDAPL libraries in C,
+/// such clients succeed, because the resolution of an address takes as long.
 const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
 /// First pause between attempts, doubled with each attempt.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(16);
 
-/// The times of the attempts of a connect, for networks that do not wait for a service point.
+/// The times of a connect's attempts, for networks on which an attempt fails if no service point listens.
 #[derive(Debug)]
 pub struct ConnectRetry {
     end: Instant,
@@ -22,7 +22,7 @@ impl ConnectRetry {
         ConnectRetry { end: now + LISTENER_TIMEOUT, pause: MIN_PAUSE }
     }
 
-    /// Returns the time of the next attempt, or `None` after the last one.
+    /// Returns the time of the next attempt, or `None` if the time limit has passed.
     pub fn next_attempt(&mut self, now: Instant) -> Option<Instant> {
         let next = (now + self.pause).min(self.end);
         self.pause = (self.pause * 2).min(MAX_PAUSE);

@@ -17,7 +17,7 @@ pub struct Segment {
     pub len: u64,
     /// Local key of the region ([`super::RegisteredRegion::local_key`]).
     pub key: u64,
-    /// Number of deregistrations before the check. While it is unchanged, the region is registered.
+    /// The adapter's number of deregistrations before the check. While it is unchanged, the region is registered.
     pub since: u64,
 }
 
@@ -36,15 +36,16 @@ pub struct RemoteSegment {
 }
 
 impl RemoteSegment {
-    /// The value for sends. A post needs no instructions to store this constant.
+    /// The value for sends, which have no remote segment. A post needs no instructions to store this constant.
     pub const NONE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
 }
 
 /// Number of a request of one endpoint, increased by one per post.
 pub type RequestId = u64;
 
-/// A position among a queue pair's requests, which never decreases. The transport assigns a position to each request
-/// ([`super::Transport::post`]), and reports completion up to a position ([`super::EndpointSink::requests_done`]).
+/// A position among a queue pair's requests. The transport assigns a position to each request
+/// ([`super::Transport::post`]); later requests have no lower position. The transport reports completion up to a
+/// position ([`super::EndpointSink::requests_done`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeqNo(pub u64);
 
@@ -53,7 +54,7 @@ impl SeqNo {
     pub const NEVER: SeqNo = SeqNo(u64::MAX);
 }
 
-/// A transport's result for a request.
+/// The result of the post of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handed {
     /// Position of the request.
@@ -74,7 +75,7 @@ impl Handed {
 pub enum FailedRequest {
     /// The oldest outstanding request.
     Oldest,
-    /// The request with this number; earlier ones have succeeded.
+    /// The request with this number. All earlier requests have succeeded.
     Number(RequestId),
 }
 
@@ -133,7 +134,7 @@ pub struct Request<'a> {
     pub operation: Operation,
     /// Local memory, in order.
     pub segments: &'a [Segment],
-    /// Total length; for a read, of the remote segment; for an atomic operation, 8.
+    /// Total length of the segments in bytes; for a read, of the remote segment; for an atomic operation, 8.
     pub len: u64,
     /// `true` if the request must wait for all earlier reads.
     pub fence: bool,
@@ -142,13 +143,13 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Returns whether this is a send that ends a solicited wait of the peer.
+    /// Returns whether this is an [`Operation::Send`] that ends a solicited wait of the peer.
     pub fn is_solicited(&self) -> bool {
         matches!(self.operation, Operation::Send { solicited: true })
     }
 }
 
-/// A send of one segment of at most [`INLINE_MAX`](super::Transport::INLINE_MAX) bytes.
+/// A send of one segment of at most [`INLINE_MAX`](super::Transport::INLINE_MAX) bytes, for the fast path.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // the fields of [`Request`]
 pub struct ShortSend<'a> {

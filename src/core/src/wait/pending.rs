@@ -8,17 +8,18 @@ use host::per_thread::PerThread;
 
 use crate::waker::Waker;
 
-/// The waits of one thread. Each wait is an `Option` in a box; `spare` is the box of an earlier wait.
+/// The waits of one thread. Each wait is an `Option` in a box; `spare` is the box of an earlier wait, for reuse.
 #[derive(Default)]
 struct Pending {
-    /// Several, because a signal handler or an agent may wait, too.
+    /// Several if a signal handler that interrupts a sleeping wait also waits.
     waits: Vec<Box<dyn Any>>,
     spare: Option<Box<dyn Any>>,
 }
 
 static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
 
-/// Stores a wait while the calling thread sleeps. Returns the wait as an error if there is no memory for the thread.
+/// Stores a wait while the calling thread sleeps. Returns the wait as an error if there is no memory for the thread's
+/// list.
 pub fn push<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
     #[expect(clippy::disallowed_methods, reason = "a thread has one of the reserve for good, or a few")]

@@ -38,7 +38,7 @@ impl Timing {
         }
     }
 
-    /// Returns whether the wait polls again. Yields once in a wait.
+    /// Returns whether the wait must poll again before it sleeps. Yields the CPU once per wait.
     pub fn keeps_spinning(&mut self, adaptive_spin: &AdaptiveSpin, now: Instant) -> bool {
         if !self.spins {
             return false;

@@ -1,8 +1,8 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The live endpoints of a process have different numbers. The first 1,024 numbers also differ from the numbers of all
-//! other processes on the host. Further numbers also differ from other processes' numbers, if process IDs leave the
-//! upper bits unused.
+//! The live endpoints of a process have different numbers. The first 1,024 numbers of a process also differ from the
+//! numbers of all other processes on the host. Further numbers also differ from other processes' numbers, if process
+//! IDs leave the upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;
@@ -13,7 +13,7 @@ use host::memory::Room;
 
 use crate::error::Result;
 
-/// Number of low bits that contain the index only. The others have room for any process number, which is below 2²².
+/// Number of low bits that contain only the index. The other bits have room for any process ID, which is below 2²².
 const LOW: u32 = 10;
 
 static INDICES: Mutex<Indices> = Mutex::new(Indices { fresh: 0, free: VecDeque::new() });
@@ -32,7 +32,7 @@ pub struct Number {
 impl Number {
     /// Reserves a number other than 0 until the drop.
     pub fn new() -> Result<Self> {
-        // Excludes forks.
+        // Excludes forks: a child of a fork could never unlock a list that a thread of its parent had locked.
         with_fork_lock(|| {
             let mut indices = INDICES.lock();
             loop {
@@ -41,7 +41,7 @@ impl Number {
                 let index = match if rested { indices.free.pop_front() } else { None } {
                     Some(index) => index,
                     None => {
-                        // Reserves the entry that the drop needs.
+                        // Reserves the entry of `free` that the drop of this number needs.
                         let more = indices.fresh as usize + 1 - indices.free.len();
                         indices.free.room(more)?;
                         indices.fresh += 1;
@@ -67,8 +67,9 @@ impl Drop for Number {
     }
 }
 
-/// Returns a different number for each `index`. The lowest [`LOW`] bits of both are equal, and the process number is
-/// above them. The other bits of the index change the number by XOR, from the highest bit down.
+/// Returns a different number for each `index`. The lowest [`LOW`] bits of the number are those bits of the index, and
+/// the process ID is above them. The other bits of the index are XORed into the number in reverse order, from the
+/// highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }
