@@ -1,4 +1,4 @@
-//! The transport: an open interface adapter of this process.
+//! The implementation of [`Transport`]: one [`Shm`] per open interface adapter.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ use crate::transfers;
 use crate::tx::Tx;
 use crate::wire::{self, EndInfo};
 
-/// An open adapter.
+/// An open interface adapter. Adapters with the same directory share one `ProcessContext`.
 pub struct Shm {
     context: Arc<ProcessContext>,
     closed: AtomicBool,
@@ -39,10 +39,10 @@ pub struct Shm {
 
 static CONTEXTS: ProcessContexts = ProcessContexts::new();
 
-/// An armed wait.
+/// A wait that [`Transport::arm`] has armed. Its drop disarms it.
 pub struct Wait {
     context: Arc<ProcessContext>,
-    /// The number of the sleep on the alarm's word. Without one, the progress thread reports new data.
+    /// The thread sleeps while the alarm's word has this value; `None` if the progress thread reports new data instead.
     sleep: Option<u32>,
     requests: bool,
 }

@@ -1,4 +1,4 @@
-//! Connections and their data.
+//! The data path of a connection: queue pair, both directions, records and copies.
 
 pub mod budget;
 pub mod claim;

@@ -1,6 +1,6 @@
 //! Interface for src/dev/fuzz: packets, shared memory and socket of a peer that follows no rule.
 //!
-//! Only in builds with the cargo feature `fuzzing`. It hides this crate's names from the targets.
+//! Only in builds with the cargo feature `fuzzing`. This module hides the crate's internal names from the fuzz targets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -109,7 +109,7 @@ pub struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
-/// A ring of which the target writes the other side's words.
+/// A ring in which the fuzz target plays the other side: it can write any record and any position.
 pub struct LooseRing {
     area: Mapped,
     producer: Producer,
@@ -125,7 +125,7 @@ impl LooseRing {
         Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
     }
 
-    /// Passes on a consumer position from a record.
+    /// Passes the producer a consumer position, as if a record of the other side contained it.
     pub fn credit(&mut self, credit: u64) -> Result<(), Broken> {
         self.producer.credit(credit).map_err(|_| Broken)
     }
@@ -154,7 +154,7 @@ impl LooseRing {
         Ok(Some(Seen { len, end: view.end(), sum: bytes.iter().map(|&byte| u64::from(byte)).sum() }))
     }
 
-    /// Produces a record of `payload`. Returns `None` if there is no room.
+    /// Produces a record of `payload`, and returns its end position; `None` if there is no room.
     pub fn put(&mut self, kind: u8, payload: &[u8]) -> Result<Option<u64>, Broken> {
         let Some(mut room) = self.producer.reserve(payload.len()).map_err(|_| Broken)? else { return Ok(None) };
         assert_eq!(room.write(Source::of(payload)), payload.len(), "room that was made is missing");
@@ -174,7 +174,7 @@ pub const ROW: usize = ROW_SIZE;
 pub struct Range {
     pub addr: u64,
     pub len: u64,
-    /// The peers' address of the first byte.
+    /// Remote address of the first byte.
     pub first: u64,
     pub rights: u8,
     /// Zone that may use it, if `port` is `None`.
@@ -199,7 +199,7 @@ pub struct Access {
     pub addr: u64,
     pub len: u64,
     pub rights: u8,
-    /// Zone and port of the connection's end at the table.
+    /// Zone and port of the connection's end in the process that owns the table.
     pub over: (u32, u64),
 }
 
@@ -210,7 +210,7 @@ impl Access {
     }
 }
 
-/// A published table of regions of which the target writes the rows, and its initiator's view.
+/// A published table of regions whose rows the fuzz target writes, and an initiator that checks requests against it.
 pub struct LooseTable {
     memory: SharedMemory,
     peer: PeerRegions,
@@ -223,7 +223,7 @@ impl LooseTable {
         Ok(LooseTable { memory, peer })
     }
 
-    /// Writes those `bytes` at byte `at` of the table that are inside.
+    /// Writes `bytes` from offset `at` of the table, except bytes outside of the table.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         for (at, &byte) in (at..).zip(bytes) {
             if let Ok(cell) = self.memory.at::<AtomicU8>(at) {
@@ -256,7 +256,8 @@ impl Table {
         unsafe { self.own.insert(&range.entry()) }
     }
 
-    /// Removes a range for a peer whose end has this zone and port. Returns `false` if it may not.
+    /// Invalidates a window for the peer of the connection whose local end has this zone and port. Returns `false` if
+    /// that peer may not invalidate it.
     pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
         self.own.invalidate(key, &AccessContext::new(zone, port)).is_some()
     }
@@ -265,7 +266,8 @@ impl Table {
         self.own.remove(key)
     }
 
-    /// Returns the addresses that the owner and a peer find for an operation that they grant.
+    /// Returns the address at which the owner would execute the operation, and the address that a peer would use;
+    /// `None` for a side that refuses the operation.
     pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
         let Access { key, addr, len, rights, over: (zone, port) } = *access;
         let wanted = Rights::from_bits_truncate(rights);
@@ -274,12 +276,12 @@ impl Table {
     }
 }
 
-/// The descriptor that a peer sends.
+/// The kind of a descriptor that a peer sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
-    /// The expected one.
+    /// The descriptor that a hello has at this position.
     Right,
-    /// One of the other expected ones.
+    /// The descriptor that a hello has at another position, counted from 0.
     Other(u8),
     /// Unsealed memory.
     Loose,
@@ -290,14 +292,14 @@ pub enum Sort {
 pub struct Face(Arc<ControlRegion>);
 
 impl Face {
-    /// Creates the memory, without regions, and opens the copy target.
+    /// Creates the published memory, without registered regions, and starts the target thread.
     pub fn new() -> io::Result<Face> {
         let control = ControlRegion::new()?;
         control.copy_target.open()?;
         Ok(Face(Arc::new(control)))
     }
 
-    /// Registers `cells` for reading and writing by others. Returns address and key.
+    /// Registers `cells` with all rights for connections of `zone`. Returns address and key.
     pub fn register(&self, cells: &'static [AtomicU8], zone: u32) -> Option<(u64, u32)> {
         let addr = cells.as_ptr().expose_provenance() as u64;
         let len = cells.len() as u64;
@@ -308,7 +310,7 @@ impl Face {
     }
 }
 
-/// A peer of the process under test, controlled by the target. Both may be in one process.
+/// A peer of the process under test, controlled by the fuzz target. The fuzz target may run in the process under test.
 pub struct Peer {
     face: Arc<ControlRegion>,
     peer_segment: Arc<PeerSegment>,
@@ -323,15 +325,16 @@ impl Peer {
         Ok(Peer { face: face.0.clone(), peer_segment, socket: Arc::new(socket) })
     }
 
-    /// Sends a hello as `number`. With `reads` the process can read this peer's memory.
+    /// Sends a hello with the socket name of `number`. Without `reads`, the probe is wrong, so that the process under
+    /// test does not copy from this peer's memory.
     pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
         self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 4])
     }
 
-    /// Answers the process's hello. With `reads` it can read this peer's memory, and this peer reports that it can read
-    /// the process's.
+    /// Answers the hello of the process under test. With `reads`, that process can read this peer's memory, and the
+    /// answer states that this peer can read the process's memory.
     pub fn welcome(&self, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
@@ -361,8 +364,8 @@ impl Peer {
         }
     }
 
-    /// Returns the process's next packet: `None` without one, an empty one at the end. A welcome also contains the
-    /// descriptors that wake the process.
+    /// Returns the next packet of the process under test: `None` without a packet, an empty packet at the end of the
+    /// connection. Maps the memory of a welcome's descriptors, with which this peer can wake the process.
     pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
@@ -381,12 +384,13 @@ impl Peer {
         }
     }
 
-    /// Reports a record for a connection of `side`.
+    /// Sets the ready bit of a connection of `side`, and wakes that side, as for a new record.
     pub fn mark(&self, side: u8, index: u32) {
         self.peer_segment.mark(side & 1, index, Notice::Record);
     }
 
-    /// Stores a word before the rings, where each side publishes ready bits and copies.
+    /// Stores `value` into a word of the segment's head, which contains the ready bits and the transfer tables of both
+    /// sides.
     pub fn scribble(&self, word: usize, value: u64) {
         let head = self.peer_segment.file.window(0, HEAD);
         if let Ok(Ok(word)) = head.as_ref().map(|head| head.at::<AtomicU64>(word % (HEAD / 8) * 8)) {
@@ -394,7 +398,8 @@ impl Peer {
         }
     }
 
-    /// Returns the rings that `side` of a connection fills, and their words; `None` if the place does not exist.
+    /// Returns the rings for requests and responses that `side` of the connection at `index` fills; `None` if `index`
+    /// is too large or there is no memory.
     pub fn way(&self, index: u32, side: u8) -> Option<Way> {
         let rings = self.peer_segment.producers(index, side & 1)?;
         Some(Way { rings })
@@ -415,7 +420,8 @@ impl Host {
         Ok(Host { face: face.0.clone(), reachable, _claim: claim })
     }
 
-    /// Returns the process that connected and sent a hello.
+    /// Returns the process that has connected, once its hello has arrived; `None` if no process has connected, or if
+    /// its first packet is no hello.
     pub fn accept(&self) -> io::Result<Option<Peer>> {
         let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
         let mut packet = [0; MAX_PACKET];
@@ -474,7 +480,7 @@ impl Way {
     }
 }
 
-/// Returns the socket of a process in a directory. Returns `None` if there is none.
+/// Returns the path of a process's socket in a rendezvous directory; `None` if there is no socket.
 pub fn socket_in(directory: &Path) -> io::Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();

@@ -1,18 +1,18 @@
 //! The transport shm: connections between processes of one host, and within a process.
 //!
-//! The modules, from the outside in; a few use modules above them:
+//! The modules, from the interface to core down to the system calls. A few modules also use modules of earlier rows:
 //!
 //! | module | contents |
 //! |---|---|
 //! | `adapter` | the transport that the core calls |
 //! | `meeting` | the progress thread, links to other processes, connection messages |
-//! | `data` | ends of connections, both directions, copies |
-//! | `exposure` | transfers of peers in flight |
+//! | `data` | queue pairs, both directions of a connection, copies |
+//! | `exposure` | copies by peers from and to this process's memory, and the wait for their end |
 //! | `peer_segment` | shared memory of two processes: ready bits, rings, ends of connections |
 //! | `attention` | polling, sleeping, and wakeups by peers |
 //! | `regions`, `ring`, `os` | the published table of registered memory; a ring; the operating system |
 //!
-//! docs/dev/architecture.md describes how the parts work together.
+//! docs/dev/architecture.md describes how the modules work together.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -1,6 +1,6 @@
 //! The memory that two processes share for all their connections.
 //!
-//! For each side, it contains a page of *ready* bits, one per connection, and a table of transfers in progress. Each
+//! For each side, there is a page of *ready* bits, one per connection, and a table of transfers in progress. Each
 //! direction of a connection has a ring for requests and a ring for responses, because responses must not wait for
 //! receives. Side 0 is the process that connected the link. In its segment with itself, a process has both sides.
 //!
@@ -9,9 +9,9 @@
 //! them before use, so a system limit fails only one call or connection. A pair with one idle connection takes 24 KiB
 //! of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
 //!
-//! An end's words `known`, `wanted` and `state` are hints, stored Relaxed under the connection's locks and loaded
-//! Relaxed by polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words
-//! under the connection's locks.
+//! The words `known`, `wanted` and `state` of an [`End`] are hints, stored Relaxed under the connection's locks and
+//! loaded Relaxed by polls. Before a thread acts on a hint, it loads the peer's position with Acquire. Before a thread
+//! sleeps, it checks the words under the connection's locks.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -57,18 +57,18 @@ pub const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
-/// Index of the flag that a ring's producer sets when it has disconnected.
+/// Index in [`RingShared::flags`]: set by a request ring's producer when it disconnects.
 const CLOSED: usize = 0;
-/// Index of the flag that a ring's producer sets while it polls the connection, and needs no notifications.
+/// Index in [`RingShared::flags`]: set by a request ring's producer while it polls, and needs no notifications.
 const POLLED: usize = 1;
 
-/// The bits of ready connections: the summary, then the words. The first seven words share its cache line, so the
-/// notification of one of the first 448 connections transfers one line.
+/// The bits of ready connections: the summary, then the words. The first seven words share the summary's cache line, so
+/// the notification of one of the first 448 connections transfers one line.
 type Ready = [AtomicU64; 1 + WORDS];
 
 const REACHED: u64 = 1 << 32;
 const TRIED: u64 = 1 << 33;
-/// Maximum number of checks, if the peer replaces its target thread during each.
+/// Maximum number of checks of the peer's target thread, if the peer replaces the thread during each.
 const ATTEMPTS: u32 = 64;
 
 #[derive(Default)]
@@ -91,29 +91,30 @@ pub struct PeerSegment {
     ready: [InShared<Ready>; 2],
     transfers: [InShared<Table>; 2],
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
-    /// `None` if this process has both sides.
+    /// The side of this process; `None` if it has both sides.
     side: Option<u8>,
-    /// Ready bits of the first and the last side of this process.
+    /// The ready bits that polls check: of both sides, or twice of the only side of this process.
     looked_at: [InShared<Ready>; 2],
     pub pid: i32,
     peer: OnceCell<Peer>,
-    /// The peer's last seen target thread, with [`REACHED`] if this process can copy through it, otherwise [`TRIED`].
+    /// Id of the peer's target thread at the last check, with [`REACHED`] if this process can copy through that thread,
+    /// otherwise with [`TRIED`].
     copy_target: AtomicU64,
     own: [Own; 2],
     /// For each side, a bit per word of ready bits, set once this process has used one of the word's connections.
     used: [AtomicU64; 2],
-    /// Set if the peer's fence at the end of its polling also covers this process.
+    /// Set if the peer's fence at the end of its polling also acts in this process, which then needs none per message.
     fenced: Hint,
     /// Set while this process can access the peer's memory.
     pub reads_peer: Hint,
     /// Set while the peer can access this process's memory.
     pub peer_reads: Hint,
-    /// Set if a filter of system calls refused a copy.
+    /// Set if a filter of system calls refused the copy that failed last.
     filtered: Hint,
-    /// Set until the peer is notified that `reads_peer` has become false.
+    /// Set after `reads_peer` has become false, until the peer is notified of that.
     untold: AtomicBool,
     dead: AtomicBool,
-    /// Set while the peer appears to be stopped in a transfer.
+    /// Set while a thread of the peer is in a transfer slot, but was last seen stopped, asleep elsewhere, or gone.
     pub suspect: Hint,
     violated: AtomicBool,
     complained: AtomicBool,
@@ -195,7 +196,7 @@ impl PeerSegment {
         let _ = self.peer.set(peer);
     }
 
-    /// Returns the id of the thread through which this process copies to and from the peer; 0 if it cannot.
+    /// Returns the id of the peer's thread through which this process copies to and from the peer; 0 if it cannot.
     pub fn copy_target(&self) -> libc::pid_t {
         let Some(peer) = self.peer() else { return 0 };
         let known = self.copy_target.load(Ordering::Relaxed);
@@ -213,7 +214,7 @@ impl PeerSegment {
             let reached = if known == u64::from(published) | TRIED {
                 false
             } else {
-                // Without resources for the check, the previous result remains.
+                // If there is no descriptor or memory for the check, the previous result remains.
                 peer.probe.addr != 0
                     && self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && (vm::probe(number, peer.probe.addr, peer.probe.value) || self.note_refusal())
@@ -228,14 +229,15 @@ impl PeerSegment {
         0
     }
 
-    /// Notes whether a filter has refused the copy that has just failed. Returns `false`, the result of that copy.
+    /// Notes whether a filter of system calls refused the copy that has just failed. Returns `false`, the copy's
+    /// result.
     fn note_refusal(&self) -> bool {
         self.filtered.set(!copies::can_read_itself());
         false
     }
 
-    /// Returns why this process does not copy from and to the peer's memory; `None` if it does. `wanted` is `false` if
-    /// this process forbids copies.
+    /// Returns why this process does not copy from and to the peer's memory; `None` if it does, or is itself the peer.
+    /// `wanted` is `false` if this process forbids copies.
     pub fn obstacle(&self, wanted: bool) -> Option<Obstacle> {
         let peer = self.peer().filter(|_| !self.reads_peer.get())?;
         let is_visible = || self.control.is_thread(self.pid, peer.copy_target() as i32).unwrap_or(true);
@@ -249,7 +251,7 @@ impl PeerSegment {
         })
     }
 
-    /// Returns whether the peer must be notified that this process cannot read its memory; `true` only once.
+    /// Returns whether the caller must notify the peer that this process cannot read its memory; `true` only once.
     #[inline]
     pub fn take_untold(&self) -> bool {
         self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
@@ -274,14 +276,14 @@ impl PeerSegment {
         ready::set(summary, words, index);
     }
 
-    /// Marks a connection of `side` as ready, and wakes that side if it sleeps until `notice`. Returns what
-    /// [`ControlRegion::wake`] returns.
+    /// Sets the ready bit of a connection of `side`, and wakes that side if it sleeps until `notice`. Returns what
+    /// [`ControlRegion::wake`] returns: whether this call woke a thread.
     pub fn mark(&self, side: u8, index: u32, notice: Notice) -> bool {
         self.set_ready(side, index);
         if self.has_side(side) { self.control.wake(notice) } else { self.peer().is_some_and(|peer| peer.wake(notice)) }
     }
 
-    /// Enables the ready bit at `index`. The caller must then poll the connection once, before the index is reused.
+    /// Enables ready bit `index` of `side`. The caller must then poll the connection once, before the index is reused.
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;
         if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
@@ -294,26 +296,26 @@ impl PeerSegment {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
-    /// Returns, as a hint, whether this process has ready bits.
+    /// Returns, as a hint, whether a ready bit of a side of this process is set.
     #[inline]
     pub fn may_be_ready(&self) -> bool {
         let [first, last] = &self.looked_at;
         first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
-    /// Takes all ready bits of this process, for which it calls `each` (side, index).
+    /// Clears all ready bits of this process's sides, and calls `each` (side, index) for each bit that was set.
     pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) {
         for side in self.sides() {
             let (summary, words) = self.ready(side);
-            // A peer that sets all bits slows down only its own connections. A word is noted as used before its bits
-            // are set, so `used` is loaded after the summary.
+            // Words that this process has not used are skipped, so a peer that sets all bits slows down only its own
+            // connections. A word is noted as used before its bits are set, so `used` is loaded after the summary.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             ready::take(summary, words, used, |index| each(side, index));
         }
     }
 
-    /// Returns the memory of the connection at `index` and its neighbours, which the first call maps; `None` without
-    /// memory or beyond the last connection.
+    /// Returns the memory of the connection at `index` and its neighbours, which the first call maps. Returns `None` if
+    /// the memory cannot be mapped, or if `index` is [`MAX_CONNS`] or more.
     pub fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         if number >= CHUNKS {
@@ -366,12 +368,12 @@ impl PeerSegment {
         &self.transfers[usize::from(side & 1)]
     }
 
-    /// Returns whether the peer violated the transfer protocol.
+    /// Returns whether [`PeerSegment::report_violation`] was called.
     pub fn has_violated(&self) -> bool {
         self.violated.load(Ordering::Acquire)
     }
 
-    /// Ends the link, and logs `what` after the process id.
+    /// Logs `what` after the peer's process id, and ends the link. Only the first call has an effect.
     pub fn report_violation(&self, what: &str) {
         if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {}: {what}: its connections end", self.pid);

@@ -37,8 +37,8 @@ impl Mirror for Published {
     }
 }
 
-/// Creates an empty table with all rows that the file size limit allows, so that peers map it only once. Also returns the
-/// file that they map.
+/// Creates an empty table, and the file that peers map. The file has all rows that the file size limit allows, at most
+/// [`ROWS`], so that peers map it only once.
 ///
 /// # Errors
 /// The errors of [`SharedMemory::create`].

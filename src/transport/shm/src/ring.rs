@@ -1,30 +1,32 @@
 //! A ring of 64-byte slots in shared memory, with one producer and one consumer: the requests or the responses of one
 //! direction of a connection.
 //!
-//! The shared part is a [`RingShared`] (flags, the consumer's position) and a power of two of slots. A *record* is a
-//! header of 16 bytes and a payload, in contiguous slots. A pad record covers unused slots at the area's end.
+//! The shared part is a [`RingShared`] (flags, the consumer's position, other words) and a power of two of slots. A
+//! *record* is a header of 16 bytes and a payload, in contiguous slots. A pad record covers unused slots at the area's
+//! end.
 //!
 //! # One cache line for a small record
-//! A record's first word contains the *lap*, the number of passes through the ring, and is stored last. The consumer
-//! checks only the slot at its position, so a record of one slot is one cache line.
+//! A record's first word contains the *lap*, the number of the pass through the ring (modulo 256), and is stored last.
+//! The consumer checks only the slot at its position, so a record of one slot costs one cache line.
 //!
-//! Before a record arrives, that slot contains the previous lap's first word; or arbitrary bytes, if it was inside a
-//! longer record or a pad. The producer tracks slots with arbitrary bytes, and clears their first word before it
-//! publishes the preceding record.
+//! Until a record arrives at a slot, the slot's first word is the previous lap's. But if the slot was inside a longer
+//! record or a pad, that word is arbitrary bytes. The producer tracks slots with arbitrary words, and stores the
+//! previous lap there before it publishes the record that precedes the slot.
 //!
 //! # Positions
-//! A position counts slots since the ring was created, in 64 bits. The consumer publishes its position in a separate
-//! cache line, at the end of a turn or after 16 slots. Records of the opposite ring also carry 42 bits of that
-//! position, so that a producer that receives them need not load that line.
+//! A position counts slots since the ring's creation or reset, in 64 bits. The consumer publishes its position in a
+//! separate cache line, at the end of a turn or after 16 slots. Records of the opposite direction also carry 42 bits of
+//! the position in the request ring. A producer that receives such a record need not load that line.
 //!
-//! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
-//! its own connection ([`Corrupt`]).
+//! Each side validates the other's position, and copies headers before it validates them. So a peer that violates the
+//! protocol fails only its own connection ([`Corrupt`]).
 //!
 //! `SYNC ring-record` passes a record to the consumer; `SYNC ring-head` returns slots to the producer, through the
 //! published position or a record.
 //!
-//! Position and lap are one word ([`cursor`]), which the connection's end copies for polls. [`is_there`] is a hint with
-//! a Relaxed load, which `peek` and `next` repeat with Acquire under the receive lock.
+//! The consumer's position and lap are one word ([`RingCursor`]), which the connection's end copies for polls. Polls
+//! call [`is_there`], whose Relaxed load is a hint: `peek` and `next` repeat the load with Acquire under the receive
+//! lock.
 
 use std::io;
 use std::ptr::NonNull;
@@ -52,7 +54,7 @@ pub const SMALL: usize = 2 * SLOT - HEADER;
 
 pub const MAX_SLOTS: usize = 512;
 
-/// Mask of the position bits in records. These bits wrap around, but a ring's positions differ by at most its size.
+/// Mask of the position bits in records. The bits wrap around, but compared positions differ by at most a ring's size.
 pub const POSITION: u64 = (1 << 42) - 1;
 
 const WORDS: usize = MAX_SLOTS / 64;
@@ -62,7 +64,7 @@ const PAD: u8 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
-/// Untrusted words, initially 0, in cache lines of their own. Two lines, because CPUs prefetch adjacent lines.
+/// Words that the peer can change, initially 0, in two cache lines of their own: CPUs prefetch adjacent lines.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line<W>(pub W);
@@ -79,8 +81,8 @@ pub struct RingShared {
 // SAFETY: the struct consists of atomic words and padding, with a fixed layout.
 unsafe impl Shared for RingShared {}
 
-/// The memory of a ring. Byte offsets are taken modulo the area's size, slot offsets rounded down to a slot, and copies
-/// cut at the area's end, so no access is outside.
+/// The memory of a ring. Methods take the byte offset `at` modulo the area's size; methods for words round it down to a
+/// slot. Copies end at the area's end, so no access is outside.
 pub trait Area {
     type Word: Word<Value = u64>;
     fn head(&self) -> &Self::Word;
@@ -92,12 +94,12 @@ pub trait Area {
     fn is_start(&self, at: u64) -> bool {
         (at / SLOT as u64) % self.slots() == 0
     }
-    /// Returns the first word of the slot at `at`, which indicates a record.
+    /// Returns the first word of the slot at byte offset `at`. Its lap shows whether a record starts there.
     fn first(&self, at: u64) -> &Self::Word;
     fn store_second(&self, at: u64, value: u64);
     fn load_second(&self, at: u64) -> u64;
     fn write(&self, at: u64, src: Source<'_>);
-    /// Writes `head` and `src`, at most [`SMALL`] bytes, after the header at `at`.
+    /// Writes `head` and then `src`, together at most [`SMALL`] bytes, after the header of the record at `at`.
     fn write_small<const N: usize>(&self, at: u64, head: [u64; N], src: Source<'_>) {
         let at = at + HEADER as u64;
         for (word, at) in head.iter().zip((at..).step_by(8)) {
@@ -123,11 +125,11 @@ unsafe impl Send for Mapped {}
 unsafe impl Sync for Mapped {}
 
 impl Mapped {
-    /// Creates a ring from its [`RingShared`] at offset `shared` and `slots` slots at offset `data` of `memory`.
+    /// Returns the ring with its [`RingShared`] at offset `shared` of `memory`, and its `slots` slots at offset `data`.
     ///
     /// # Errors
-    /// `InvalidInput` if a range is outside or misaligned (`shared` to 128 bytes, `data` to 64), `slots` is invalid, or
-    /// the mapping is read-only.
+    /// `InvalidInput` if a range is outside or misaligned (`shared` to 128 bytes, `data` to 64), or the mapping is
+    /// read-only. Also if `slots` is not a power of two up to [`MAX_SLOTS`].
     pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Found<Mapped> {
         if !slots.is_power_of_two() || slots > MAX_SLOTS || data % SLOT != 0 {
             return Err(io::ErrorKind::InvalidInput);
@@ -167,7 +169,7 @@ impl Mapped {
         unsafe { at.as_ref() }
     }
 
-    /// Returns the address of the payload of the small record at `at`, and the number of its contiguous bytes.
+    /// Returns the address of the `len` payload bytes of the small record at `at`, and how many of them are contiguous.
     #[inline(always)]
     fn behind_header(&self, at: u64, len: usize) -> (u64, usize) {
         let room = if len <= ONE || self.is_start(at + SLOT as u64) { ONE } else { SMALL };
@@ -267,7 +269,7 @@ struct First {
     kind: u8,
     flags: u8,
     len: u32,
-    /// Lower bits of the consumed position in the opposite ring; [`Second`] has the upper bits.
+    /// Lower bits of the position up to which the sender has consumed the opposite ring; [`Second`] has the upper bits.
     credit: u16,
 }
 

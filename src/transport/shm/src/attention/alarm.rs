@@ -1,15 +1,17 @@
 //! The word on which a leader (a process's only sleeping wait) sleeps, in memory that all peers share.
 //!
-//! The leader stores a number, new for each sleep, and sleeps while the word has that number. A thread with data stores
-//! [`RUNG`] and wakes the leader. The kernel compares the word under its own lock, so a ring before the sleep is not
-//! lost ([`sleep`]). A ring wakes all threads that sleep on the word, so a peer's thread cannot intercept it.
+//! The leader stores a number, new for each sleep, and sleeps while the word has that number. A thread that has
+//! published data for the leader *rings*: it stores [`RUNG`] and wakes the leader ([`sleep`]). futex(2) compares the
+//! word under a lock of the kernel, so a ring just before the sleep prevents the sleep. A ring wakes all threads that
+//! sleep on the word. Otherwise, a malicious peer could let its own threads sleep there, and absorb the wakeup.
 //!
-//! A malicious peer can restore the number between a ring and the sleep. Therefore a leader always sleeps with a
-//! timeout, and only the published word, which peers cannot write, indicates whether a leader sleeps.
+//! A malicious peer can restore the number between a ring and the sleep, so that the leader misses the ring. Therefore
+//! a leader always sleeps with a timeout, and only the published word, which peers cannot write, indicates whether a
+//! leader sleeps.
 //!
-//! A process stores the number of the last sleep that it has ended in its own `ended` (Release, after the ring), so it
-//! rings once per sleep. The leader stores the number with Release before it publishes the number; a ring stores
-//! [`RUNG`] by a Release swap.
+//! Each process stores the number of the last sleep that it has ended in its own `ended` (Release, after the ring). So
+//! each process rings once per sleep. The leader stores the number in the alarm's word with Release, and then publishes
+//! it. A ring stores [`RUNG`] by a Release swap.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -33,7 +35,8 @@ impl AlarmWord {
         Ok(AlarmWord { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
     }
 
-    /// Opens another process's alarm. Returns `InvalidData` if the file is invalid, or a system error.
+    /// Maps another process's alarm. Fails with `InvalidData` if the file is no sealed memfd of the right size, or with
+    /// a system error.
     pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
         AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?.1)
     }

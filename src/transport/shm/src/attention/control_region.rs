@@ -4,9 +4,9 @@
 //! The word, the table and the alarm have a fixed size, so peers map them once. The table has as many rows as the file
 //! size limit allows, but only used rows take memory.
 //!
-//! A private eventfd wakes the progress thread within the process. A peer wakes it by `Message::Ring` on the link's
-//! socket; any unread packet does, so a full socket loses no wakeup. A malicious peer can block only the wakeups of its
-//! own link.
+//! Threads of this process wake the progress thread by an eventfd. A peer wakes that thread by `Message::Ring` on the
+//! link's socket. Any unread packet wakes it too, so a full socket loses no wakeup. A malicious peer can block only the
+//! wakeups of its own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -37,13 +37,15 @@ use dat_census::socket::Socket;
 /// Size of the memory with the published word, in bytes.
 const HOME_SIZE: usize = 4096;
 
-/// Offsets of the published word and, in another cache line, of the target thread's id.
+/// Offset of the published word ([`sleep`](crate::sleep)).
 const WORD: usize = 0;
+/// Offset of the target thread's id, in another cache line than the published word.
 const TARGET_THREAD: usize = 64;
 /// Offset of the published copy of [`ControlRegion::fences`], 0 or 1.
 const FENCES: usize = 128;
 
-/// Number of polls, without a wait in between, after which a caller asks the progress thread to publish [`AWAKE`].
+/// Number of polls while [`THREAD`] is published, without a wait in between, after which a caller asks the progress
+/// thread to publish [`AWAKE`].
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
 #[derive(Default)]
@@ -66,7 +68,7 @@ pub struct ControlRegion {
     /// The published word changes only under this lock.
     pub sleepers: CachePadded<Mutex<Sleepers>>,
     callers: CachePadded<Callers>,
-    /// A random value that peers read to test whether they can access this memory.
+    /// A random value that peers read to test whether they can access this process's memory.
     probe: Box<u64>,
     own_proc: OnceCell<bool>,
     ends: AtomicBool,
@@ -109,8 +111,8 @@ impl ControlRegion {
     /// Executes a full fence after the end of polling, in this process and in the peers that rely on this fence.
     #[cold]
     pub fn fence_peers(&self) {
-        // SYNC polled: the flag that ends polling is stored before; slots and positions are checked afterwards under
-        // the connection's locks. Pairs with the fence in `End::notify_peer`.
+        // SYNC polled: the caller has cleared the flag of polling before this call, and afterwards checks the rings and
+        // positions under the connection's locks. Pairs with the fence in `End::notify_peer`.
         fence(Ordering::SeqCst);
         if self.fences {
             barrier::everywhere();
@@ -132,7 +134,8 @@ impl ControlRegion {
         [&self.file, &self.regions_file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the address and value with which process `pid` tests its access, or [`Probe::UNSEEN`].
+    /// Returns the address and value with which process `pid` tests its access to this process's memory;
+    /// [`Probe::UNSEEN`] if this process cannot see process `pid` in /proc.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -141,7 +144,7 @@ impl ControlRegion {
         }
     }
 
-    /// Caches the result of [`task::is_own_proc`].
+    /// Returns the result of [`task::is_own_proc`], cached after the first call that does not fail.
     fn is_own_proc(&self) -> io::Result<bool> {
         self.own_proc.get_or_try_init(task::is_own_proc).copied()
     }
@@ -161,7 +164,8 @@ impl ControlRegion {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread of this process that waits for published `notice`; returns what [`tell`] returns.
+    /// Wakes the thread of this process that waits for data of the kind `notice`, which the caller has published.
+    /// Returns whether this call woke a thread, as [`tell`] does.
     #[inline]
     pub fn wake(&self, notice: Notice) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
@@ -170,7 +174,7 @@ impl ControlRegion {
 
     #[inline]
     pub fn note_poll(&self) {
-        // A lost increment does no harm.
+        // The counter is a hint, so a lost increment does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
         if watcher(self.word.load(Ordering::Relaxed)) == THREAD {
@@ -182,7 +186,7 @@ impl ControlRegion {
         }
     }
 
-    /// Asks the progress thread to stop wakeups by peers while the caller keeps polling.
+    /// Asks the progress thread to publish [`AWAKE`], so that peers wake no thread while the caller keeps polling.
     #[cold]
     #[inline(never)]
     fn ask_to_be_spared(&self) {
@@ -200,8 +204,8 @@ impl ControlRegion {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
-    /// Adds a wait and returns its sleep, as [`Sleepers::add`] does. `any_news` checks for data; `look` handles it, or
-    /// returns `false` if another thread does.
+    /// Adds a wait that will sleep. Returns the number of its sleep, or `None`, as [`Sleepers::add`] does. `any_news`
+    /// returns whether there is data. `look` handles the data, or returns `false` if another thread polls.
     pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
         self.callers.asked.store(false, Ordering::Relaxed);
@@ -210,7 +214,8 @@ impl ControlRegion {
             match sleep {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
-                // Another thread polls. If it is a caller, it might not poll again.
+                // Another thread polls, and may have missed the data. If it is a caller, it might not poll again, so
+                // the progress thread must.
                 None => self.wakeup_fd.wake(),
             }
         }
@@ -267,7 +272,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Maps a peer's [`ControlRegion::fds`] and closes them; `InvalidData` for an invalid file, or a system error.
+    /// Maps the files of a peer's [`ControlRegion::fds`], and closes the descriptors. Fails with `InvalidData` for an
+    /// invalid file, or with a system error.
     pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?.1,
@@ -294,7 +300,7 @@ impl Peer {
         self.published.view::<View<AtomicU32>>(WORD).map_or(AWAKE, View::load)
     }
 
-    /// Returns `false` if the peer's callers poll, so that [`Peer::wake`] wakes no thread.
+    /// Returns `false` if the peer has published [`AWAKE`]: its callers poll, and [`Peer::wake`] wakes no thread.
     pub fn sleeps(&self) -> bool {
         watcher(self.word()) != AWAKE
     }

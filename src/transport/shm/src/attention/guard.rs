@@ -1,13 +1,14 @@
 //! Watches records that change the peer's memory, which the peer's program may read without a call.
 //!
 //! While the peer's callers poll, they process such records; the peer's progress thread, if woken, would take the CPU
-//! and the locks from them. If the peer makes no progress for a short time, this process's progress thread polls, which
-//! revokes the record if possible, and otherwise wakes the peer, once per position. The thread checks only while there
-//! are such records and shortly afterwards.
+//! and the locks from them. If the peer makes no progress for a short time, this process *revokes* the record if
+//! possible: a poll takes the record back and copies its bytes itself. This process's progress thread schedules that
+//! poll. If the record cannot be revoked, the thread wakes the peer, once per position of the peer. The thread checks
+//! only while there are such records and shortly afterwards.
 //!
-//! A check takes the CPU from a program on the same CPU for more than ten microseconds. While callers poll, their polls
-//! revoke late records, and postpone the check when the peer has executed records. A program that posts a record and
-//! makes no further call does not postpone the check, so the record waits for at most the interval of checks.
+//! A check takes the CPU from a program on the same CPU for more than ten microseconds. So callers that poll revoke
+//! records themselves, and postpone the check when the peer has executed records. If the program posts a record and
+//! makes no further call, the check is not postponed: the record waits for at most one interval of checks.
 
 use std::hint;
 use std::io;
@@ -30,24 +31,26 @@ use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::Notice;
 
-/// Time without progress of the peer until polls of this process revoke records.
+/// Time without progress of the peer after which polls of this process revoke records.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 /// Number of polls without progress of the peer before the timeout starts. A polling peer usually makes progress during
 /// these polls, which do not read the clock.
 const POLLS_BEFORE_CLOCK: u64 = 16;
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
-/// Time without progress before the thread wakes the peer, which costs the peer more than a revocation.
+/// Time without progress of the peer after which the progress thread wakes the peer, if it cannot revoke the record. A
+/// wakeup costs the peer more than a revocation, so this exceeds [`REVOKE_TIMEOUT`].
 const WAKE_AFTER: Duration = Duration::from_micros(250);
-/// Maximum time of a check of all peers. Polling peers progress in this time unless they copy.
+/// Maximum time that one check waits for progress of the peers. A peer that polls makes progress in this time, unless
+/// it is copying.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
-/// Polls postpone a check that is due within this time.
+/// Polls only postpone a check that is due within this time.
 const POSTPONE_BEFORE: Duration = Duration::from_micros(200);
-/// Number of executed records after which polls read the clock, to postpone the check. A long write counts as this
-/// many.
+/// Number of executed records after which a poll reads the clock, to postpone the check. A long write counts as this
+/// many records.
 pub const POSTPONE_AFTER: u32 = 64;
-/// Interval of checks if the timer does not wake the thread.
+/// Maximum sleep of the progress thread while it watches, in case the timer does not wake it for the next check.
 const NO_TIMER_INTERVAL: Duration = Duration::from_millis(8);
-/// Number of checks without new records after which the watch ends.
+/// Number of checks without new records after which a connection is no longer watched.
 const MAX_QUIET_CHECKS: u32 = 8;
 
 #[derive(Default)]
@@ -58,19 +61,20 @@ struct Last {
 }
 
 impl Last {
-    /// Notes that the last record ends at `end`. Returns `false` if the connection is not watched: the caller must then
-    /// call [`Last::begin`].
+    /// Stores `end`, the end position of the newest record. Returns `false` if the connection is not watched: the
+    /// caller must then call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
         // SYNC watched: this thread stores the position, and after a fence loads `watched`. The progress thread clears
-        // `watched`, and after a heavy fence loads the position in `is_over`. So that thread sees the record, or this
-        // one adds the connection again.
+        // `watched`, and after a heavy fence loads the position in `is_over`. So the progress thread sees the record,
+        // or this thread sees the cleared flag, and adds the connection again.
         self.end.store(end, Ordering::Release);
         asymmetric::light();
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Marks the connection as watched. Returns whether the caller must add it to the list.
+    /// Marks the connection as watched. Returns whether it was not watched before: the caller must then add it to the
+    /// list.
     fn begin(&self) -> bool {
         !self.watched.swap(true, Ordering::Relaxed)
     }
@@ -85,6 +89,7 @@ impl Last {
     }
 
     /// Returns whether the watch can end: there is no record after `seen`, or another thread has begun a new watch.
+    /// Otherwise marks the connection as watched again.
     fn is_over(&self, seen: u64) -> bool {
         // SYNC watched: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
         self.end() == seen || !self.begin()
@@ -103,7 +108,7 @@ pub struct PendingRecords {
     begun: AtomicBool,
     /// Time at which revocable records are revoked, in nanoseconds since [`PendingRecords::began`]. Before the timeout
     /// starts, the number of polls, below [`POLLS_BEFORE_CLOCK`]. The progress thread expires the timeout without a
-    /// lock, so this can revoke a later record early.
+    /// lock, so it can expire the timeout of a later record, which is then revoked early.
     due: AtomicU64,
     began: Instant,
 }
@@ -135,7 +140,7 @@ impl PendingRecords {
         }
     }
 
-    /// Notes whether revocable records wait that cannot be revoked until the peer has consumed a record: the peer has
+    /// Stores whether revocable records wait that cannot be revoked until the peer has consumed a record: the peer has
     /// begun to execute one, or they must follow a record that cannot be revoked. Called under the transmit lock.
     #[inline]
     pub fn set_begun(&self, begun: bool) {
@@ -146,7 +151,7 @@ impl PendingRecords {
         }
     }
 
-    /// Starts the timeout.
+    /// Starts the timeout: revocable records are revoked after [`REVOKE_TIMEOUT`].
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
@@ -157,7 +162,7 @@ impl PendingRecords {
         self.due.store(POLLS_BEFORE_CLOCK, Ordering::Relaxed);
     }
 
-    /// Clears the timeout; polls start it with [`PendingRecords::is_due`].
+    /// Clears the timeout, after progress of the peer. Polls start it again by [`PendingRecords::is_due`].
     #[inline]
     pub fn clear_due(&self) {
         self.due.store(0, Ordering::Relaxed);
@@ -185,13 +190,13 @@ pub struct Guard {
     new: Mutex<Option<Vec<Arc<PendingRecords>>>>,
     /// Wakes the progress thread for new connections and for the next check.
     pub timer: Timer,
-    /// Time of the next check. Changed before the timer.
+    /// Time of the next check, in nanoseconds of [`now`]. Stored before the timer is set to it.
     next: AtomicU64,
     /// Set while there may be records that this process cannot revoke. Polls then do not postpone the check.
     needs_peer: AtomicBool,
     /// Number of connections with [`PendingRecords::begun`]. While it is not 0, polls do not postpone the check.
     begun: AtomicU32,
-    /// Number of executed records since a caller has read the clock.
+    /// Number of executed records since a poll has last read the clock.
     executed: AtomicU32,
 }
 
@@ -207,8 +212,8 @@ impl Guard {
         })
     }
 
-    /// Watches the record that ends at `position`. Returns `false` without memory or timer, or after the progress
-    /// thread's end.
+    /// Watches the record that ends at `position`. Returns `false`, without watching, if there is no memory, if the
+    /// timer cannot be set, or after the progress thread's end.
     #[inline]
     pub fn watch(&self, pending_records: &Arc<PendingRecords>, position: u64) -> bool {
         pending_records.last.set(position) || self.add(pending_records)
@@ -219,8 +224,8 @@ impl Guard {
     fn add(&self, pending_records: &Arc<PendingRecords>) -> bool {
         let mut new = self.new.lock();
         let Some(list) = &mut *new else { return false };
-        // The timer expires at once, but the thread takes the list under this lock, so after the push. Time 0 would
-        // disarm the timer.
+        // Time 1 has passed, so the timer wakes the progress thread immediately; time 0 would disarm the timer. The
+        // thread takes the list under this lock, so after the push.
         if list.room(1).is_err() || !self.timer.set(1) {
             return false;
         }
@@ -230,16 +235,16 @@ impl Guard {
         true
     }
 
-    /// Notes that there is a watched record that this process cannot revoke.
+    /// Prevents polls from postponing the check, because this process cannot revoke a watched record.
     pub fn set_needs_peer(&self) {
-        // SeqCst: the thread that clears the flag before this store sees the record.
+        // SeqCst: if the progress thread clears the flag after this swap, its following checks see the record.
         self.needs_peer.swap(true, Ordering::SeqCst);
     }
 
-    /// Notes that a poll has found `count` executed records.
+    /// Counts `count` records that a poll has found executed. After [`POSTPONE_AFTER`] records, postpones the check.
     #[inline]
     pub fn note_executed(&self, count: u32) {
-        // A lost update does no harm.
+        // A lost update only delays the postponement.
         let executed = self.executed.load(Ordering::Relaxed).saturating_add(count);
         self.executed.store(executed, Ordering::Relaxed);
         if executed >= POSTPONE_AFTER {
@@ -252,7 +257,7 @@ impl Guard {
     fn postpone(&self) {
         self.executed.store(0, Ordering::Relaxed);
         let (now, next) = (now(), self.next.load(Ordering::Relaxed));
-        // If the time has passed, the thread is about to check.
+        // If the time of the check has passed, the progress thread is about to check, so a new time has no use.
         let is_soon = (now..now + POSTPONE_BEFORE.as_nanos() as u64).contains(&next);
         let needs_peer = self.needs_peer.load(Ordering::Relaxed) || self.begun.load(Ordering::Relaxed) != 0;
         if is_soon && !needs_peer {
@@ -269,7 +274,7 @@ impl Guard {
 struct WatchedRing {
     pending_records: Arc<PendingRecords>,
     last: u64,
-    /// The peer's position at the last check, if it was before the last record's end.
+    /// The peer's position at the last check; `None` if the peer had consumed all records.
     waits: Option<u64>,
     woken: Option<u64>,
     quiet: u32,
@@ -284,7 +289,8 @@ impl WatchedRing {
         self.pending_records.ring.head().load(Ordering::Relaxed)
     }
 
-    /// Returns whether the peer executes a record after `head`, or advances from `head` before `end`.
+    /// Returns whether the peer executes a record after the position `head`, or advances from `head`. Waits for this
+    /// until the time `end`.
     fn gets_on(&self, head: u64, end: Instant) -> bool {
         while !self.pending_records.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
             if Instant::now() >= end {
@@ -295,7 +301,8 @@ impl WatchedRing {
         true
     }
 
-    /// Checks the peer until `end`. Returns the interval until the next check.
+    /// Checks whether the peer makes progress, at most until the time `end`. If not, schedules a revocation or wakes
+    /// the peer. Returns the interval until the next check.
     fn look(&mut self, end: Instant) -> Duration {
         let last = self.pending_records.last.end();
         let head = self.head();
@@ -316,7 +323,7 @@ impl WatchedRing {
             }
         }
         if revocable {
-            // Schedules a poll of this process, which revokes late records and copies their bytes itself.
+            // Schedules a poll of this process, which revokes the records and copies their bytes.
             self.pending_records.set_overdue();
             self.pending_records.peer_segment.mark(
                 self.pending_records.side,
@@ -373,7 +380,7 @@ impl Watched {
         }
         let (now, next) = (now(), guard.next.load(Ordering::Relaxed));
         if now < next {
-            // A caller has postponed the check or added a connection.
+            // A caller has postponed the check, or has set the timer to an earlier time to add a connection.
             if fired {
                 self.no_timer = !guard.timer.set(next);
             }

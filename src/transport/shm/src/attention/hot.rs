@@ -53,7 +53,7 @@ fn look(conn: &Arc<Conn>, caller: bool) -> Look {
         return Look::Further;
     }
     if end.is_busy() {
-        // A request for a message's bytes may be waiting for room.
+        // This end has work that needs no new data, for example a request for a message's bytes that waited for room.
         conn.progress();
     }
     Look::Nothing
@@ -61,8 +61,8 @@ fn look(conn: &Arc<Conn>, caller: bool) -> Look {
 
 #[derive(Default)]
 pub struct Hot {
-    /// Connections with records move to the front. If both ends of a connection are in this process, a poll thus finds
-    /// a message at the receiver and then its consumption at the sender.
+    /// A connection with records moves one place to the front. If both ends of a connection are in this process, the
+    /// receiving end thus precedes the sending end: one poll finds a message, and then its consumption.
     list: ArrayVec<Arc<Conn>, MAX_HOT>,
     records: u32,
     /// Number of events in this period that polling found.
@@ -92,8 +92,8 @@ impl Hot {
         }
     }
 
-    /// Counts an event found by a ready bit. If `conn` has such events frequently, adds it if there is room and `may`
-    /// permits it.
+    /// Counts an event of `conn` that its ready bit showed. After several such events, adds `conn` to the polled set if
+    /// there is room and `may` returns `true`.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn>, control: &ControlRegion, may: impl FnOnce() -> bool) {
         self.records = self.records.wrapping_add(1);
@@ -121,7 +121,8 @@ impl Hot {
         }
     }
 
-    /// Stops polling for [`RETRY_AFTER`] events if too many events came from connections that are not polled.
+    /// Empties the polled set for the next [`RETRY_AFTER`] events, if connections outside of it had more than a third
+    /// of this period's events.
     #[cold]
     fn end_period(&mut self, control: &ControlRegion) {
         let (found, others) = (mem::take(&mut self.found), mem::take(&mut self.others));

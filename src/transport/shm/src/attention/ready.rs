@@ -4,8 +4,8 @@
 //! Therefore [`set`] returns only after the summary has the word's bit, even if another thread is about to set that
 //! bit.
 //!
-//! Polls first load the summary as a Relaxed hint: the next poll repeats the load, and a thread that is about to sleep
-//! checks after the fence of SYNC sleep.
+//! Polls first load the summary Relaxed. A stale value only delays the data: the next poll repeats the load, and a
+//! thread that is about to sleep checks the summary after the fence of SYNC sleep.
 
 use std::sync::atomic::Ordering;
 
@@ -14,8 +14,9 @@ use host::word::Word;
 #[inline]
 pub fn set<W: Word<Value = u64>>(summary: &W, words: &[W], index: u32) {
     let word = index as usize / 64 % words.len();
-    // SYNC ready: the taking thread sees all earlier stores. SeqCst operations have one order: if the summary already
-    // has the word's bit, `take` swaps the summary, and then the word, after this bit is set.
+    // SYNC ready: the thread that takes this bit sees all earlier stores of this thread. SeqCst operations have one
+    // order: if the summary already has the word's bit, `take` swaps the summary, and then the word, after this bit is
+    // set.
     let before = words[word].fetch_or(1 << (index % 64), Ordering::SeqCst);
     if before == 0 || summary.load(Ordering::SeqCst) & 1 << word == 0 {
         summary.fetch_or(1 << word, Ordering::SeqCst);

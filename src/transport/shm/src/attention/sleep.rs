@@ -20,9 +20,9 @@
 //! waits, each wakeup costs one more thread switch, but no wait is woken for another's data. Callers then do not
 //! replace the progress thread, because they can stop polling at any time.
 //!
-//! A leader also handles data for programs that only read memory. If futex(2) finds no sleeper, the peer also wakes the
-//! progress thread, which takes over if the leader does not poll within a millisecond. A woken leader without a CPU
-//! still delays data for which no thread sleeps.
+//! A woken leader also handles data that the program reads in its memory without a call. If a ring finds no sleeper,
+//! the peer also wakes the progress thread, which takes over if the leader does not poll within a millisecond. If the
+//! leader was woken but gets no CPU, such data waits.
 
 use std::sync::atomic::Ordering;
 
@@ -34,8 +34,9 @@ pub const AWAKE: u32 = 0;
 pub const THREAD: u32 = 2;
 pub const SHARED: u32 = 4;
 pub const BUSY: u32 = 6;
-/// Lowest number of a sleep, and the difference of consecutive numbers.
+/// Lowest number of a leader's sleep.
 const FIRST: u32 = 8;
+/// Difference of consecutive numbers of sleeps; even, because bit 0 is [`QUIET`].
 const STEP: u32 = 2;
 
 pub const RUNG: u32 = 0;
@@ -77,17 +78,17 @@ pub fn whom<W: Word<Value = u32>>(notice: Notice, load: impl FnOnce() -> u32) ->
     }
 }
 
-/// Returns whether data has already arrived for a thread that is published as asleep.
+/// Returns whether there is data, after a thread was published as asleep: no peer wakes that thread for earlier data.
 #[inline]
 pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
-    // SYNC sleep: the word shows this thread asleep. This check finds earlier data; later data wakes the thread.
+    // SYNC sleep: the word already shows the thread asleep. This check finds earlier data; later data wakes the thread.
     W::fence(Ordering::SeqCst);
     any_news()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has already ended this sleep. The leader, now awake, finds earlier data.
+    /// This process has already ended this sleep. The leader is awake, and finds the data when it polls.
     Before,
     Woken,
     /// No thread slept: the leader is about to sleep, which the ring prevents, or is busy.
@@ -109,8 +110,9 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes the thread that waits for published `notice`, if any: `alarm` ends a leader's sleep, `wakeup_fd` wakes the
-/// progress thread. Returns `false` if there is none, or if this process has already ended the leader's sleep.
+/// Wakes the thread that waits for data of the kind `notice`, which the caller has published: `alarm` ends a leader's
+/// sleep, `wakeup_fd` wakes the progress thread. Returns `false` if no thread waits, or if this process has already
+/// ended the leader's sleep.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
     notice: Notice,
@@ -135,7 +137,7 @@ pub fn tell<W: Word<Value = u32>>(
     }
 }
 
-/// The sleeping threads of this process. Its lock also protects the published word.
+/// The sleeping threads of this process. The lock on this value also protects the published word.
 #[derive(Default)]
 pub struct Sleepers {
     waits: usize,
@@ -144,7 +146,7 @@ pub struct Sleepers {
     led: bool,
     /// Number of the last sleep of a leader; published during that sleep.
     sleep: u32,
-    /// Number of waits and agents for the completion of requests.
+    /// Number of waits and agents that also need completions of requests. If 0, [`QUIET`] is published.
     requests: usize,
 }
 
@@ -213,7 +215,7 @@ impl Sleepers {
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// Returns the number of the leader's sleep if that sleep was rung. The leader might not poll yet.
+    /// Returns the number of the leader's sleep if the alarm has rung for that sleep. The leader might not poll yet.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }

@@ -1,10 +1,12 @@
 //! How the progress thread watches for data when no other thread does.
 //!
-//! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
-//! stopped. Otherwise peers wake it, because the program may only read its memory, without a call.
+//! While callers poll, peers do not wake the progress thread. It wakes every eight milliseconds, and polls if callers
+//! have stopped. While callers do not poll, peers wake the thread, because the program may wait for data in its memory
+//! without a call.
 //!
-//! A woken thread polls until no data is left. While waits sleep, it polls once, because they poll when woken. If a
-//! caller has asked for no more wakeups by peers, the thread also polls once, and then leaves new data to the callers.
+//! A woken thread polls until no data is left. While waits sleep, it polls once, because a woken wait polls itself. If
+//! a caller has asked for no more wakeups by peers, the thread also polls once, and then leaves new data to the
+//! callers.
 
 use std::time::Duration;
 use std::{mem, thread};
@@ -13,7 +15,8 @@ use crate::link::Links;
 
 /// Interval of checks while callers poll.
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
-/// Time for a rung leader to poll before the progress thread takes over.
+/// Time after a ring of the [`alarm`](crate::alarm) in which the leader must poll. Afterwards, the progress thread
+/// takes over.
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// The time of the thread's next poll.
@@ -24,13 +27,14 @@ enum Mode {
     Awake,
     /// After [`CHECK_INTERVAL`], if callers have not polled since.
     Spared,
-    /// After [`LEADER_TIMEOUT`], if the leader of this sleep has not polled since. The leader was rung, but may not
-    /// have slept.
+    /// After [`LEADER_TIMEOUT`], if the leader in the sleep with this number has not polled since. A ring has ended
+    /// this sleep, but may have found the leader awake and busy.
     Doubtful(u32),
 }
 
 impl Mode {
-    /// Publishes that the thread is about to sleep. If there is data, yields the CPU and returns [`Mode::Awake`].
+    /// Returns the mode after a poll. Publishes that the progress thread is about to sleep, and returns
+    /// [`Mode::Asleep`]. But if there is data, yields the CPU and returns [`Mode::Awake`].
     fn after(links: &Links) -> Mode {
         if links.thread_asleep() {
             return Mode::Asleep;
@@ -91,8 +95,8 @@ impl Watch {
         if self.mode == Mode::Spared && polled {
             return;
         }
-        // If another thread polls, it can take long and miss later data, so check again after the interval. Callers
-        // that have asked for no wakeups keep polling, and find later data, too.
+        // If another thread polls, its poll can take long and miss later data, so this thread checks again after the
+        // interval. Callers that have asked for no wakeups keep polling, and find later data, too.
         self.mode = if !links.look() || asked { Mode::Spared } else { Mode::after(links) };
     }
 }

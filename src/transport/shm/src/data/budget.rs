@@ -1,12 +1,12 @@
 //! Limits of copies, so that no transfer starves other connections.
 //!
-//! Long transfers are copied in slices: some by the post, the rest in *rounds*, in which each connection with work gets
-//! one turn and a share of a bounded total.
+//! Long transfers are copied in slices: the first by the post, the rest in polling *rounds*. In a round, each
+//! connection with work gets one turn and a share of a bounded total.
 //!
-//! If only one connection copies, and polls find no record of any connection, its share is what the previous round's
-//! rate copies in half a millisecond, up to 4 MiB. A partly used share of this size starts no transfer that needs a
-//! split, because one call of 4 MiB is faster than several. Pieces in the rings count as copies. The last slice has at
-//! least 8 bytes.
+//! If only one connection copies, and polls find no record of any connection, its share is 1 to 4 MiB. The share is
+//! what the previous round's rate copies in half a millisecond. After its first slice, the remainder starts no transfer
+//! that needs a split, because one call of 4 MiB is faster than several. Pieces in the rings count as copies. The last
+//! slice of a transfer has at least 8 bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,23 +18,24 @@ use crate::record::{self, EAGER_MAX};
 
 /// Maximum slice of a message in bytes, for sender and receiver each.
 const SLICE: u64 = 512 * 1024;
-/// Maximum bytes that one post copies, or all turns of a round; each turn may copy [`CALL`] anyway.
+/// Maximum bytes of a post, and of all turns of a round together. Beyond it, each turn may still copy [`CALL`].
 const ROUND: u64 = 1024 * 1024;
-/// Maximum bytes and time of copies in a round's only turn. Each system call first looks up all pages.
+/// Maximum bytes of a round's only turn.
 const ALONE: u64 = 4 * ROUND;
+/// Time that a round's only turn should take, from which its share is calculated.
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// Minimum bytes for which a copy counts, because of its system call; also the minimum share of a turn.
+/// Bytes for which a shorter copy counts, because of its system call. Also the minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
 #[derive(Default)]
 pub struct Rounds {
-    /// Turns of this round in the lower half, of the previous one in the upper half.
+    /// Number of turns with a share: of this round in the lower 32 bits, of the previous round in the upper 32 bits.
     turns: AtomicU64,
     granted: AtomicU64,
     /// Bytes copied by turns since the last round started.
     copied: AtomicU64,
     alone: AtomicU64,
-    /// Start of the last round that followed one with copies, and the value of `records` then.
+    /// Start of the last round that followed a round with copies, and the number of records that polls had found then.
     last: Mutex<Option<(Instant, u32)>>,
 }
 
@@ -83,7 +84,7 @@ impl Rounds {
 
 pub struct Budget {
     left: Option<u64>,
-    /// Set if a large share is partly used; the remainder is for transfers that need no split.
+    /// Set once a slice was taken from a share above [`ROUND`]: the remainder is for transfers that need no split.
     cut: bool,
     turn: bool,
 }
@@ -116,7 +117,7 @@ impl Budget {
         self.next(end, rest, SLICE)
     }
 
-    /// Subtracts `len` for a copy that is not split. Returns `false` if the share is too small.
+    /// Subtracts `len` for a copy that is not split. Returns `false` if `len` exceeds the share or [`SLICE`].
     pub fn whole(&mut self, end: &End, len: u64) -> bool {
         let left = self.left.get_or_insert_with(|| end.control().rounds.share());
         let may = len <= SLICE.min(*left);
@@ -126,8 +127,8 @@ impl Budget {
         may
     }
 
-    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record holds all. If the share is
-    /// used up, returns `false` and schedules another turn of `end`.
+    /// Subtracts `len` bytes for one record of a transfer of `whole` bytes; nothing if one record holds all of the
+    /// transfer. If the share is used up, returns `false` and schedules another turn of `end`.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
         whole <= EAGER_MAX || self.spend(end, len)
@@ -150,7 +151,7 @@ impl Budget {
             end.go_on();
             return None;
         }
-        // Messages are split into slices even if the share suffices.
+        // Not for messages, which are split into slices even if the share suffices.
         self.cut |= *left > ROUND && most > SLICE;
         let len = record::piece(rest, most.min(*left).max(CALL));
         *left = left.saturating_sub(len.max(CALL));

@@ -1,13 +1,13 @@
-//! The word that decides which side executes a record.
+//! The word that decides which side executes a revocable record.
 //!
-//! A short RDMA write or read in the ring costs a cache line while the peer polls. If the peer stops, the initiator
-//! revokes the record and copies through the kernel: see `tx/revocable`.
+//! A short RDMA write or read in the ring costs a cache line while the peer polls. If the peer stops polling, the
+//! initiator revokes the record and copies through the kernel: see `tx/revocable`.
 //!
-//! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
-//! record before it executes it. The initiator claims records, oldest first, to revoke them, and marks each copied one.
-//! Both use compare-exchange with increasing positions, so one side executes each record. The target waits for the copy
-//! of a revoked record, because later posts must not become visible earlier. An initiator whose exchange fails waits
-//! for the target.
+//! The word next to the ring contains the position after the last claimed record, and its state ([`Claimed`]). The
+//! target claims a record before it executes it. The initiator claims records, oldest first, to revoke them, and marks
+//! each record that it has copied. Both use compare-exchange with increasing positions, so only one side executes each
+//! record. The target waits for the copy of a revoked record, because later posts must not become visible earlier. If
+//! the initiator's exchange fails, the initiator waits for the target.
 //!
 //! A peer that writes invalid words can only omit or repeat its own permitted writes, or wait indefinitely.
 
@@ -42,7 +42,7 @@ fn parts(word: u64) -> (u64, u64) {
 pub enum Turn {
     Own,
     Done,
-    /// The initiator is copying, and then sets the ready bit.
+    /// The initiator is copying the record. It then sets the ready bit of the target's side.
     Awaited,
     Corrupt,
 }
@@ -56,7 +56,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Claims the next record, which ends at `end`, for the target.
+    /// Claims the next record, which ends at `end`, for the target. Returns which side executes the record.
     #[inline]
     pub fn take(&self, end: u64) -> Turn {
         for _ in 0..ATTEMPTS {
@@ -72,12 +72,12 @@ impl<W: Word<Value = u64>> Claim<W> {
                     _ => Turn::Corrupt,
                 };
             }
-            // An earlier record is still revoked, but the target passes a revoked record only after the initiator is
-            // done.
+            // By the word, the initiator is still copying an earlier record. But this side, the target, passes a
+            // revoked record only after the copy, so the word is invalid.
             if taken_back {
                 return Turn::Corrupt;
             }
-            // SYNC claim: either this exchange or the initiator's succeeds.
+            // SYNC claim: either this exchange or the initiator's succeeds, not both.
             if self.0.change(found, word(end, Claimed::ByTarget), Ordering::AcqRel) {
                 return Turn::Own;
             }
@@ -91,7 +91,7 @@ impl<W: Word<Value = u64>> Claim<W> {
     }
 
     /// Revokes the record that ends at `end`; [`Claim::finish`] or [`Claim::give_back`] must follow. Returns `false` if
-    /// the target was first.
+    /// the target has claimed the record first.
     pub fn take_back(&self, end: u64) -> bool {
         for _ in 0..ATTEMPTS {
             let found = self.0.load(Ordering::Acquire);
@@ -106,15 +106,15 @@ impl<W: Word<Value = u64>> Claim<W> {
         false
     }
 
-    /// Marks the revoked record as executed. The caller then notifies the target.
+    /// Marks the revoked record as executed. The caller must then notify the target.
     pub fn finish(&self, end: u64) {
         // SYNC claim
         self.0.store(word(end, Claimed::Done), Ordering::Release);
     }
 
-    /// Leaves the revoked record to the target. The caller notifies the target.
+    /// Leaves the revoked record, whose copy has failed, to the target. The caller must then notify the target.
     pub fn give_back(&self, end: u64) {
-        // SYNC claim: all earlier records are executed.
+        // SYNC claim: all earlier records are executed. `end - 1` is before `end`, so the target can claim this one.
         self.0.store(word(end - 1, Claimed::Done), Ordering::Release);
     }
 }

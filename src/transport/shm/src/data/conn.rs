@@ -1,23 +1,23 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! Each direction has a lock. This module locks [`Rx`]. Until the connection ends, the endpoint's lock on its requests
-//! ([`EndpointSink::lock_tx`]) protects [`Tx`](crate::tx::Tx). Lock order: `rx`, `tx`.
+//! Each direction has a lock. [`Conn`] has the lock on [`Rx`]. The lock on [`Tx`](crate::tx::Tx) is the endpoint's lock
+//! on its requests ([`EndpointSink::lock_tx`]), until the connection ends. Lock order: `rx`, `tx`.
 //!
 //! # Waiting work
 //! * A queued request (`tx`).
 //! * A response to the peer (`responses`).
 //! * A record at the head of a ring (`rx`).
-//! * An announced message whose bytes must be requested.
+//! * A rendezvous message whose bytes must be requested.
 //! * A closing connection with transfers of the peer in flight (`pending`, the progress thread).
 //!
-//! Three things resume it:
+//! Three things resume waiting work:
 //! * The ready bit, which the peer or this process sets, also for a copy that has used up its share. The next round of
-//!   any thread clears it.
+//!   any thread clears the bit and polls the connection.
 //! * The `Busy` bits of the end, which each round checks while the connection is polled.
-//! * The holder of the TX lock, if a poll found it locked: after unlocking, the holder sets the ready bit.
+//! * The holder of the transmit lock, if a poll found it locked: after unlocking, the holder sets the ready bit.
 //!
 //! For work that waits for the peer's position, a record requests a notification ([`crate::tx_ring`]). The post of a
-//! receive resumes a message that waits for one.
+//! receive resumes a message that waits for a receive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -50,7 +50,7 @@ mod deliver;
 /// Maximum number of receive turns after the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
 
-/// Number of polls that find the ready bit until callers poll the connection.
+/// Number of polls that must find the ready bit before callers poll the connection ([`Hot`](crate::hot::Hot)).
 const ACTIVE_POLLS: u32 = 4;
 
 const HOT: u32 = u32::MAX;
@@ -66,7 +66,7 @@ pub enum Report {
     Ended(ConnectionReport),
 }
 
-/// The end of a connection, reported once the peer's transfers have ended.
+/// The end of a closed connection, which the progress thread reports once the peer's transfers have ended.
 pub struct Ending {
     conn: Arc<Conn>,
     pub pending: Pending,
@@ -105,7 +105,7 @@ impl RnrWaiter for Conn {
 }
 
 impl Conn {
-    /// Creates an unconnected queue pair. Its peer receives `info`.
+    /// Creates an unconnected queue pair. Messages of the connection establishment carry `info` to the peer.
     pub fn new(sink: EndpointSink<Shm>, info: EndInfo, receiver: Receiver<Shm>) -> Result<Arc<Self>> {
         Ok(memory::arc(Conn {
             base: QpBase::new(sink, receiver),
@@ -138,9 +138,9 @@ impl Conn {
         if !self.base.is_up() {
             return;
         }
-        // SYNC polled: without setting a ready bit, the peer may have moved before a producer noted its wait under
-        // `tx`, or sent a record before a consumer noted its position under `rx`. Under both locks, this thread sees
-        // the notes.
+        // SYNC polled: while this process polled, the peer set no ready bit. So the peer may have moved before a
+        // producer noted its wait under `tx`. Or it may have sent a record before a consumer noted its position under
+        // `rx`. Under both locks, this thread sees the notes.
         let rx = self.rx.lock();
         let Some(tx) = self.base.sink.try_lock_tx() else { return };
         let has_events = end.has_events();
@@ -151,7 +151,7 @@ impl Conn {
         }
     }
 
-    /// Notifies the peer that this process polls the connection. Returns `false` if the connection is not up.
+    /// Publishes that this process polls the connection. Returns `false` if the connection is not up.
     pub fn begin_polling(&self) -> bool {
         // A thread that closes the connection under the lock on `rx` either sees HOT or makes this call fail.
         self.activity.store(HOT, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl Conn {
         begun
     }
 
-    /// Notifies the peer that this process no longer polls. The caller must then call
+    /// Publishes that this process no longer polls. The caller must then call
     /// [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
     pub fn end_polling(&self) {
         self.activity.store(0, Ordering::Relaxed);
@@ -171,8 +171,8 @@ impl Conn {
         }
     }
 
-    /// Attaches the connection to its place and opens its rings. Returns `false` if they cannot be mapped, or if it is
-    /// already attached.
+    /// Attaches this end to its place in the shared memory, and opens its rings. Returns `false` if the rings cannot be
+    /// mapped, or if this end is already attached.
     pub fn attachment(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
             (end.peer_segment.producers(end.index, end.side), end.peer_segment.consumers(end.index, end.side))
@@ -202,7 +202,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records, acknowledged and waiting requests. Called without the connection's locks.
+    /// Handles arrived records, acknowledged and queued requests. Called without the connection's locks.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
         let Some(Attachment { end, link, .. }) = self.attachment.get() else { return };
@@ -212,8 +212,8 @@ impl Conn {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles arrived requests; responses wait for the next poll. If the sending direction has work, returns the
-    /// peer's position as far as records contained it.
+    /// Handles arrived requests. Returns `None` if the sending direction has no work, otherwise the peer's position, if
+    /// a record contained it.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, self);
@@ -246,8 +246,8 @@ impl Conn {
         report.credit
     }
 
-    /// Fails the connection. If a request of the peer has failed (`fatal.peer`), waits for the responses to its earlier
-    /// requests, or, if the connection is `closing`, for its close.
+    /// Fails the connection. If a request of the peer has failed (`fatal.peer`), this happens after the pending
+    /// responses to its earlier requests; if `closing`, at the connection's close. Does not wait.
     fn refuse(self: &Arc<Self>, end: &End, fatal: Fatal, closing: bool) {
         let waits = fatal.peer.is_some() && self.base.sink.lock_tx().is_some_and(|mut tx| tx.refuse(fatal, closing));
         if waits { end.repoll() } else { self.fail(fatal) }
@@ -265,8 +265,8 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records. Returns whether more remain, and the peer's position. If more remain,
-    /// [`Advance::Batch`] schedules another poll.
+    /// Handles arrived records. Returns whether more remain, and the peer's position, if a record contained it. If more
+    /// remain, [`Advance::Batch`] schedules another poll.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -281,7 +281,7 @@ impl Conn {
         };
         acknowledge(end, report.flags);
         if report.more && advance == Advance::Batch {
-            // A later poll, so that other connections get their turn first.
+            // A later poll continues, so that other connections get their turn first.
             if report.responses { end.repoll() } else { end.go_on() }
         }
         (report.more, report.credit)
@@ -312,8 +312,8 @@ impl Conn {
         }
     }
 
-    /// Closes this end, and reports all successful requests if `report` is set. Returns whether it was open. Afterwards
-    /// this process and new transfers of the peer access no memory for the connection.
+    /// Closes this end, and reports all successful requests if `report` is set. Returns whether this end was open.
+    /// Afterwards, neither this process nor new transfers of the peer access memory for the connection.
     pub fn kill(&self, report: bool) -> bool {
         let first = self.base.advance(Phase::Dead) < Phase::Dead;
         {
@@ -335,7 +335,7 @@ impl Conn {
         first
     }
 
-    /// Returns the transfers that the peer had in flight when this end closed; `None` once they have ended.
+    /// Returns the peer's transfers that are still in flight after this end has closed; `None` once there are none.
     fn pending(&self) -> Option<Pending> {
         if self.base.phase() == Phase::Still {
             return None;
@@ -357,8 +357,8 @@ impl Conn {
         }
     }
 
-    /// Reports the end of this closed connection to the peer and the endpoint; if the peer may still access the
-    /// program's memory, the progress thread reports it later. Does not wait.
+    /// Reports the end of this closed connection to the peer and the endpoint. If the peer may still access the
+    /// program's memory, the progress thread makes the report later. Does not wait.
     pub fn finish(self: &Arc<Self>, reason: CloseReason, report: Report) {
         match self.pending() {
             Some(pending) => self.finish_later(pending, reason, report),
@@ -407,7 +407,7 @@ impl Conn {
         }
     }
 
-    /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
+    /// Handles the records that arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         let mut failed = None;
         if self.base.is_up() {
@@ -434,11 +434,11 @@ impl Conn {
     }
 }
 
-/// Notifies the peer of this side's position if the records' `flags` request it.
+/// Notifies the peer of this side's position if `flags`, the flags of the handled records, request a notification.
 #[inline]
 fn acknowledge(end: &End, flags: u8) {
-    // SYNC await: this side has already stored its position. If a producer's check missed the position, this
-    // notification follows the check, and all that the producer noted under its lock.
+    // SYNC await: this side has already stored its position. If the peer's producer has loaded an older position, this
+    // notification follows that load, and all that the producer noted under its lock.
     match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
         Acknowledge::Completion => end.notify_peer(Notice::Completion),

@@ -1,27 +1,27 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
-//! Copies between processes hold counted references ([`dat_software::regions`]), which delay only a free of their
-//! region. Transfers between processes consist of separately checked [`Slice`]s.
+//! Copies between processes hold counted references to the local regions ([`dat_software::regions`]), which delay only
+//! a free of these regions. Transfers between processes consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! A transfer's last word ([`dat_software::copy`]) becomes visible last and atomically. In this process, it is copied
-//! to a temporary first and stored last.
+//! A transfer's last word ([`dat_software::copy`]) becomes visible last and atomically. If the destination is in this
+//! process, the word is copied to a temporary first and stored last.
 //!
-//! In the peer, the kernel copies a word of one byte, or of eight on x86-64 and aarch64, as a separate piece,
-//! atomically on most CPUs. On CPUs with `fsrm`, Linux 6.4 and newer use `rep movsb`: its last byte becomes visible
-//! last, but other bytes of the word may precede it.
+//! If the destination is in the peer, the kernel copies a word of one byte as a separate piece, atomically on most
+//! CPUs; on x86-64 and aarch64, also a word of eight bytes. On CPUs with `fsrm`, Linux 6.4 and newer use `rep movsb`:
+//! the word's last byte becomes visible last, but its other bytes may precede it.
 //!
-//! The kernel may copy other last words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the
-//! ring completely, and is not revoked; of a longer write, only the last word uses the ring. Until the peer has
-//! consumed it, later writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a
-//! peer whose program only spins on memory.
+//! The kernel may copy other last words byte by byte, so the peer stores them. A write of up to 8 KiB with such a last
+//! word uses the ring completely, and is not revocable. Of a longer write, only the last word uses the ring. Until the
+//! peer has consumed that record, later short writes and reads also use the ring, and long ones wait. The
+//! [`guard`](crate::guard) wakes a peer whose program only spins on memory.
 //!
 //! # When the kernel refuses
 //! Seccomp filters or lost privileges can make the kernel refuse copies at any time; any error except a bad address is
-//! a refusal. The process then stops copying to this peer and notifies it (`Message::Reads`), so later messages use the
-//! ring. A started transfer continues from the current byte: a write as pieces through the ring, a read as a request
-//! for the rest. The receiver of an announced message requests its bytes through the response ring, which never waits
-//! for receives. The sender keeps the segments until the message is consumed.
+//! a refusal. The process then stops copying from and to this peer and notifies the peer (`Message::Reads`), so later
+//! messages use the ring. A started transfer continues from the current byte: a write as pieces through the ring, a
+//! read as a request for the rest. The receiver of a rendezvous message requests the remaining bytes through the
+//! response ring, which never waits for receives. The sender keeps the segments until the message is consumed.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
@@ -40,7 +40,7 @@ use crate::peer_segment::End;
 #[derive(Clone, Copy)]
 pub enum CopyError {
     Failed(Status),
-    /// The kernel refuses; use the ring.
+    /// The kernel refuses this copy, or has refused an earlier copy: the transfer must use the ring.
     Refused,
     PeerGone,
 }
@@ -54,13 +54,14 @@ fn may_copy(end: &End) -> Copied {
     if end.peer_segment.reads_peer.get() { Ok(()) } else { Err(CopyError::Refused) }
 }
 
-/// Acquires the regions of `segments` for a copy to or from another process.
+/// Acquires the regions of `segments` for a copy to or from another process. Fails with [`CopyError::Refused`] if this
+/// process does not copy directly, and with [`NOT_REGISTERED`] if a region has been freed.
 fn acquire_counted<'a>(end: &'a End, segments: &[Segment]) -> Result<List<RegionRef<'a>>, CopyError> {
     may_copy(end)?;
     acquire_all(segments, |key| end.regions().acquire_counted(key)).ok_or(NOT_REGISTERED)
 }
 
-/// Returns the target of a peer's write as a segment; `None` if the peer or this process lacks the right.
+/// Returns the target of a peer's write as a segment; `None` unless the region grants remote and local writes.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     let granted = end.regions().grant(remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own).ok()?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
@@ -89,8 +90,8 @@ fn places(places: &[RemoteSegment], slice: Slice) -> List<(u64, u64)> {
     list
 }
 
-/// Copies to or from another process: enters a transfer slot, checks access with `locate`, copies, and leaves. Restarts
-/// if that process has replaced its target thread. `fault` is the status for a bad address.
+/// Copies to or from another process: enters a transfer slot, checks access with `locate`, calls `copy`, and leaves the
+/// slot. Restarts if that process has replaced its target thread. `fault` is the status for a bad address.
 fn reach<T>(
     end: &End,
     fault: Status,
@@ -115,8 +116,8 @@ fn reach<T>(
     }
 }
 
-/// Copies a slice of a message from the sender's memory. The message grants this access until the sender frees a
-/// region of its segments.
+/// Copies a slice of a message from the sender's memory. The message grants this access until the sender frees a region
+/// of its segments.
 fn from_message<T>(
     end: &End,
     message: &[RemoteSegment],
@@ -139,7 +140,7 @@ fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool
     Ok(())
 }
 
-/// Does what [`read_from`] does, and returns up to 8 following bytes (`len`) as a word.
+/// Reads the peer's memory at `from`: the last `len` bytes, up to 8, into the returned word, the others into `to`.
 fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<LastWord, VmError> {
     let mut word = LastWord::default();
     {
@@ -150,8 +151,8 @@ fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize
     Ok(word)
 }
 
-/// Returns the destination of a part of a message and its zone; `None` if the part spans segments, or its region is not
-/// registered or has no zone.
+/// Returns the destination of `len` bytes of a message from `offset`, with its remote address, and the zone of its
+/// region. Returns `None` if the bytes span segments, or the region is not registered or has no zone.
 pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
     let mut skip = offset;
     for segment in segments {
@@ -165,7 +166,8 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     None
 }
 
-/// Reads a slice of a message while earlier bytes are missing. Returns its last word, for [`end_ahead`].
+/// Reads a slice of a message, while bytes before the slice are missing. If `slice.last`, returns the message's last
+/// word, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, message: &[RemoteSegment], segments: &[Segment], slice: Slice) -> Copied<LastWord> {
     let region_refs = acquire_counted(end, segments)?;
     from_message(end, message, slice, |copy_target, from| {
@@ -178,7 +180,7 @@ pub fn fetch_ahead(end: &End, message: &[RemoteSegment], segments: &[Segment], s
 /// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
 pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Copied {
     let region_refs = acquire_all(segments, |key| end.regions().acquire(key)).ok_or(NOT_REGISTERED)?;
-    // After a disconnect, the sender could have reused its memory.
+    // The sender may have disconnected and reused its memory before the read.
     if end.peer_is_gone() {
         return Err(CopyError::PeerGone);
     }
@@ -192,7 +194,7 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Copied {
     let region_refs = acquire_counted(end, segments)?;
     let RemoteSegment { addr, len, key } = part.target;
     let from = sources(segments, &region_refs, Slice { offset: part.offset, len, last: false });
-    // The destination belongs to a whole region, so only the zone matters.
+    // The destination belongs to a region, not to a window of one connection, so only the zone matters.
     let theirs = AccessContext::new(part.zone, 0);
     reach(
         end,
@@ -210,7 +212,7 @@ pub fn fetch(end: &End, message: &[RemoteSegment], segments: &[Segment], slice: 
     if end.peer_is_gone() { Err(CopyError::PeerGone) } else { fetched }
 }
 
-/// Returns the number of bytes at the end of a write that the peer must store, as the kernel might split them.
+/// Returns how many bytes at the end of a write the peer must store, because the kernel might split them; 0 if none.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
@@ -233,7 +235,7 @@ pub fn to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: S
     let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else { return Err(NOT_GRANTED) };
     let to = granted.target(slice.offset, slice.len);
     let from = source(&own, segment, slice.offset, slice.len);
-    // Not `store`, which is not inlined.
+    // Not `store`, because the compiler does not inline `store` here.
     if slice.last {
         copy_tail_last(to, from)
     } else {
@@ -280,7 +282,7 @@ pub fn to_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: S
     write_to(end, &from, remote, slice, tail)
 }
 
-/// Writes library memory to the peer's memory, as a complete write.
+/// Writes `bytes`, which need no registered region, to the peer's memory, as a complete write.
 pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Copied {
     may_copy(end)?;
     let tail = tail_len(address(end, remote).wrapping_add(remote.len), bytes.len());
@@ -301,7 +303,7 @@ fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice
         Status::RemoteAccess,
         |peer| locate(end, peer, remote, Rights::REMOTE_WRITE),
         |copy_target, addr| {
-            // A separate range keeps the order of stores on weakly ordered CPUs.
+            // On weakly ordered CPUs, a separate remote range for the last word ensures that the word is stored last.
             let (addr, head) = (addr.wrapping_add(slice.offset), slice.len - tail as u64);
             let (one, two) = ([(addr, slice.len)], [(addr, head), (addr.wrapping_add(head), tail as u64)]);
             vm::write_to(copy_target, from, if tail == 0 || cfg!(target_arch = "x86_64") { &one[..] } else { &two[..] })

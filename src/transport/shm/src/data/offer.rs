@@ -1,8 +1,9 @@
-//! An offer to the sender of an announced message to write a part of it, so that two CPUs copy.
+//! An offer of a message's receiver: the sender may write a part of the message, so that two CPUs copy. Offers exist
+//! for messages and RDMA writes that the receiver reads from the sender's memory.
 //!
-//! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
-//! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer. So it waits only
-//! for a sender that is copying, but indefinitely if that process is stopped.
+//! The receiver stores an offer next to the message's ring. A polling sender takes the offer, writes the part into the
+//! receiver's memory, and reports that in the offer. The receiver reads the rest and withdraws an untaken offer. So the
+//! receiver waits only for a sender that is copying, but indefinitely if that process is stopped.
 //!
 //! One word contains the offer's number and state ([`Progress`]). The sender checks that the part belongs to a message
 //! in flight and is at most a slice. So a false offer damages only the memory of its author, and a false report only
@@ -23,7 +24,7 @@ use dat_core::transport::RemoteSegment;
 use host::word::Word;
 
 const PROGRESS_BITS: u32 = 3;
-/// Maximum wait for the sender's part. Copies of 256 KiB take about as long.
+/// Maximum wait for the sender's part. A copy of 256 KiB takes about as long.
 const PART_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub struct Part {
 pub enum Answer {
     Written,
     Untaken,
-    /// The sender is writing, and will set the ready bit.
+    /// The sender is writing, and will then set the ready bit of the receiver's side.
     Awaited,
     Corrupt,
 }
@@ -67,7 +68,7 @@ pub struct Offer<W = AtomicU64> {
     offset: W,
     addr: W,
     len: W,
-    /// Key of the target in the lower half, its zone in the upper half.
+    /// Key of the target in the lower 32 bits, zone of the target's region in the upper 32 bits.
     key: W,
 }
 
@@ -78,7 +79,7 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     // ---- Receiver ----
 
-    /// Publishes an offer after the previous one was resolved. Numbers increase from 1.
+    /// Publishes offer `number`, after the previous offer was resolved. Numbers increase from 1.
     pub fn make(&self, number: u64, part: &Part) {
         // SYNC claim: a sender that loads any of the following words cannot take the previous offer.
         W::fence(Ordering::Release);
@@ -91,7 +92,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.store(word(number, Progress::Open), Ordering::Release);
     }
 
-    /// Waits while the sender writes its part, for at most [`PART_TIME`].
+    /// Waits while the sender writes the part of offer `number`, for at most [`PART_TIME`].
     pub fn await_part(&self, number: u64) {
         let writes = || self.word.load(Ordering::Relaxed) == word(number, Progress::Taken);
         let until = writes().then(|| Instant::now() + PART_TIME);
@@ -105,7 +106,7 @@ impl<W: Word<Value = u64>> Offer<W> {
     pub fn resolve(&self, number: u64) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
-        // SYNC claim: either this exchange or the sender's succeeds; afterwards the offer cannot be taken.
+        // SYNC claim: if this exchange succeeds, the sender's fails: the offer cannot be taken afterwards.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
@@ -134,7 +135,8 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.load(Ordering::Relaxed) & ((1 << PROGRESS_BITS) - 1) == Progress::Open as u64
     }
 
-    /// Returns an open offer, whose words may come from several offers until [`Offer::take`] succeeds.
+    /// Returns number and part of the offer if it is open. If the part mixes words of several offers, [`Offer::take`]
+    /// then fails.
     pub fn look(&self) -> Option<(u64, Part)> {
         // SYNC claim
         let found = self.word.load(Ordering::Acquire);
@@ -152,7 +154,8 @@ impl<W: Word<Value = u64>> Offer<W> {
         Some((number, Part { position, offset, target, zone: (key >> 32) as u32 }))
     }
 
-    /// Takes the offer from [`Offer::look`]. Returns `false` if it is no longer open. [`Offer::finish`] must follow.
+    /// Takes offer `number`, which [`Offer::look`] has returned. Returns `false` if that offer is no longer open.
+    /// [`Offer::finish`] must follow a success.
     pub fn take(&self, number: u64) -> bool {
         // SYNC claim: if any loaded word belongs to a later offer, the exchange fails.
         W::fence(Ordering::Acquire);
@@ -161,7 +164,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
-    /// Finishes a taken offer. Returns whether the receiver waits for a ready bit.
+    /// Finishes a taken offer, whose part is `written` or not. Returns whether the receiver waits for a ready bit.
     pub fn finish(&self, number: u64, written: bool) -> bool {
         let progress = if written { Progress::Written } else { Progress::Refused };
         // SYNC claim

@@ -1,7 +1,8 @@
 //! Records of a connection: kinds, flags and contents.
 //!
 //! # Acknowledgements
-//! A record can request that its consumer notifies a producer that does not poll ([`Acknowledge`]).
+//! A record can request that its consumer notifies the producer of the consumption, unless the producer polls
+//! ([`Acknowledge`]).
 //! * Records of signalled requests request it with [`Acknowledge::Completion`].
 //! * Records that fill the ring beyond a quarter request it with [`Acknowledge::Needed`], which wakes any sleeping
 //!   process. So does an empty record, put before queued requests or the program wait for the peer.
@@ -13,34 +14,39 @@ pub use dat_software::wire::{
 /// Kinds of records; 0 is the ring's pad.
 pub mod kind {
     pub const MESSAGE: u8 = 1;
-    /// `aux` is the length of the message.
+    /// A part of a message of several records. `aux` is the length of the complete message.
     pub const MESSAGE_PIECE: u8 = 2;
-    /// A message that the receiver reads from the sender's memory: its [`target`](super::target)s. `aux` is its length.
+    /// A rendezvous message: for each segment, a [`target`](super::target) in the sender's memory, which the receiver
+    /// reads. `aux` is the message's length.
     pub const REMOTE_MESSAGE: u8 = 3;
-    /// The first piece starts with the target; `aux` is the length of the write.
+    /// Bytes of an RDMA write in one or several records, the first of which starts with the [`target`](super::target).
+    /// `aux` is the number of bytes in all these records.
     pub const WRITE_PIECE: u8 = 4;
     pub const READ: u8 = 5;
     pub const READ_DATA: u8 = 6;
     /// An empty record, to request a notification.
     pub const NOTHING: u8 = 7;
-    /// A request for the bytes of an announced message, for a receiver that cannot read the sender's memory. The
-    /// payload has two numbers: the position after the message's record, and the number of received bytes.
+    /// A request for the bytes of a [`REMOTE_MESSAGE`] or [`REMOTE_WRITE`], which the receiver cannot read. The payload
+    /// is two numbers: the position after that record, and the number of bytes that the receiver already has.
     pub const FETCH: u8 = 8;
-    /// `aux` is the length of the message.
+    /// Bytes that a [`FETCH`] has requested. `aux` is the length of the complete message.
     pub const MESSAGE_DATA: u8 = 9;
-    /// The immediate value of an RDMA write, after its data; consumes a receive. `aux` is the write's length.
+    /// The immediate value of an RDMA write, sent after the write's bytes; consumes a receive. `aux` is the write's
+    /// length.
     pub const IMMEDIATE: u8 = 10;
     /// An atomic operation ([`atomic`](super::atomic)), with a response like a read of eight bytes.
     pub const ATOMIC: u8 = 11;
-    /// The start of a message that invalidates a window: the window's key, with `aux` the length of the message, which
-    /// follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
+    /// The start of a message that invalidates a window. The payload is the window's key; `aux` is the length of the
+    /// message, which follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
     pub const INVALIDATE: u8 = 12;
-    /// A complete RDMA write that starts with the target. The producer can revoke it: see [`claim`](crate::claim).
+    /// A complete RDMA write: its [`target`](super::target), then its bytes. The producer can revoke the record: see
+    /// [`claim`](crate::claim).
     pub const SHORT_WRITE: u8 = 13;
-    /// A revocable RDMA read.
+    /// A [`READ`] that the producer can revoke.
     pub const SHORT_READ: u8 = 14;
-    /// A revocable RDMA write whose bytes the target reads from the initiator's memory: the target address, then the
-    /// bytes as in a [`REMOTE_MESSAGE`]. `aux` is the length.
+    /// A revocable RDMA write whose bytes the receiver reads from the initiator's memory. The payload is the write's
+    /// [`target`](super::target), then the initiator's segments as in a [`REMOTE_MESSAGE`]. `aux` is the write's
+    /// length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
@@ -53,7 +59,8 @@ pub const EAGER_MAX: u64 = 8 * 1024;
 /// Maximum payload of a record in the response ring, in bytes.
 pub const ANSWER_MAX: u64 = 4080;
 
-/// Returns the size of the next piece. If a transfer has several pieces, the last one has at least a [`WORD`].
+/// Returns the size of the next piece, at most `most`, of a transfer with `rest` bytes left. If there are several
+/// pieces, the last has at least [`WORD`] bytes.
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {
@@ -96,7 +103,7 @@ pub struct Header {
     pub kind: u8,
     pub solicited: bool,
     pub acknowledge: Acknowledge,
-    /// Usually the length of the complete message or transfer.
+    /// The length of the complete message or transfer, unless [`kind`] describes it otherwise.
     pub aux: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Responses to a peer that cannot read this process's memory itself.
+//! Records for the response ring: responses to the peer's reads and atomic operations, bytes of messages that the peer
+//! requests, and this side's own requests for bytes of messages.
 
 use std::collections::VecDeque;
 
@@ -34,7 +35,7 @@ pub struct Wanted {
 pub struct Responses {
     tx_ring: TxRing,
     pending_records: VecDeque<PendingResponse>,
-    /// The failure because of the peer's last request, which follows all pending responses.
+    /// The failure because of the peer's last request. It ends the connection after all pending responses are sent.
     refusal: Option<Fatal>,
     message: Option<Wanted>,
 }
@@ -49,7 +50,7 @@ impl Responses {
         self.pending_records.is_empty() && self.refusal.is_none() && self.message.is_none()
     }
 
-    /// Returns whether there is room for one more response.
+    /// Returns whether one more pending response can be queued.
     pub fn has_room(&mut self) -> bool {
         self.pending_records.len() < MAX_READS && self.pending_records.try_reserve(1).is_ok()
     }
@@ -58,7 +59,7 @@ impl Responses {
         self.pending_records.push_back(pending_records);
     }
 
-    /// Refuses the peer's last request. Needs no room.
+    /// Queues the refusal of the peer's last request, after the pending responses. Needs no room.
     pub fn add_refusal(&mut self, fatal: Fatal) {
         self.refusal.get_or_insert(fatal);
     }
@@ -67,7 +68,7 @@ impl Responses {
         self.refusal.take()
     }
 
-    /// Queues a requested message. Returns `false` if one is queued or there is nothing to send.
+    /// Queues the bytes of a requested message. Returns `false` if a message is already queued, or no bytes remain.
     pub fn add_message(&mut self, wanted: Wanted) -> bool {
         let right = self.message.is_none() && wanted.offset < wanted.len;
         if right {
@@ -121,7 +122,7 @@ impl Responses {
         failed
     }
 
-    /// Sends the next piece of the message. Returns `false` if there is none, or no room or budget.
+    /// Sends the next piece of the requested message. Returns `false` if there is none, or no room or budget.
     fn put_message(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Fatal> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
@@ -149,7 +150,8 @@ impl Responses {
         }
     }
 
-    /// Sends the next pending response, or its next piece. Returns `false` if there is none, or no room or budget.
+    /// Sends the next pending response, or its next piece. Returns `false` if there is none, no room in the ring, or no
+    /// budget. After the last response, fails with the queued refusal, if any.
     fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Fatal> {
         let (len, offset) = match self.pending_records.front() {
             None => return self.refusal.map_or(Ok(false), Err),

@@ -1,8 +1,9 @@
-//! Which path a transfer takes. A short message or write that the fast path can post immediately
+//! The choice of a transfer's path. A short message or write that the fast path can post immediately
 //! ([`Tx::post`](crate::tx::Tx::post)) takes [`Route::Record`] or [`Route::Local`] without this choice.
 //!
-//! If a path turns out to be impossible, the transfer continues on a slower one: [`Route::Record`] and [`Route::Shared`]
-//! without room in the ring become [`Route::Direct`], and a copy that the kernel refuses becomes [`Route::Pieces`].
+//! If a path turns out to be impossible, the transfer continues on a slower path. [`Route::Record`] and
+//! [`Route::Shared`] without room in the ring become [`Route::Direct`]; a copy that the kernel refuses becomes
+//! [`Route::Pieces`].
 
 use crate::record::EAGER_MAX;
 
@@ -11,11 +12,11 @@ pub const SHARED_MIN: u64 = 32 * 1024;
 /// Longest RDMA write of which both sides copy a part.
 pub const SHARED_MAX: u64 = 4 * 1024 * 1024;
 
-/// A kind of transfer. Other requests consist of these.
+/// A kind of transfer with a choice of paths. Other requests are sent as these, or always as a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     Message,
-    /// An RDMA write. `splits` is `true` if the kernel could make the last bytes visible in parts.
+    /// An RDMA write. `splits` is `true` if a copy by the kernel could make parts of the last word visible separately.
     Write {
         splits: bool,
     },
@@ -31,7 +32,7 @@ pub struct Peer {
     pub is_readable: bool,
     /// The peer can copy from and to this process's memory.
     pub reads: bool,
-    /// A thread of the peer polls and has executed all revocable records in time, and there is room for a new one.
+    /// Callers of the peer poll, it has passed all revoked records, and there is room for one more revocable record.
     pub polls: bool,
     /// The peer has yet to execute a record that changes its memory, which later transfers must not overtake.
     pub is_behind: bool,
@@ -44,14 +45,14 @@ pub enum Route {
     Local,
     /// One record in the ring, which the peer executes.
     Record,
-    /// A record with the addresses of a message. The peer copies it, from [`SHARED_MIN`] bytes on together with the
-    /// sender.
+    /// A record with the addresses of a message. The peer copies the message, from [`SHARED_MIN`] bytes on together
+    /// with the sender.
     Announced,
     /// A record with the addresses of a write, of which both sides copy parts.
     Shared,
     /// The initiator copies to or from the peer's memory.
     Direct,
-    /// Records of up to [`EAGER_MAX`] bytes, which the receiver of the bytes executes.
+    /// Records with up to [`EAGER_MAX`] of the transfer's bytes each, which the receiver of the bytes stores.
     Pieces,
 }
 

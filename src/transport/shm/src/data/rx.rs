@@ -1,10 +1,10 @@
 //! The receiving direction of a connection.
 //!
-//! Records are handled in order. A message without a receive stays in the ring, as do all later records.
+//! The records of a ring are handled in order. A message without a receive stays in the ring, as do all later records.
 //!
 //! [`Rx::take_small`] is the fast path for small messages to receives of one segment; [`Rx::progress`] handles
 //! everything. Both validate positions, lengths, kinds and keys; a peer that violates the protocol loses its
-//! connection. A message whose sender disconnects while it is read is not delivered.
+//! connection. A message whose sender disconnects while this side reads its bytes is not delivered.
 
 use std::slice;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ mod response;
 /// take long.
 const RELEASE: u64 = 16;
 
-/// Maximum number of records per turn.
+/// Maximum number of records of a ring that a turn handles.
 const BATCH: usize = 64;
 
 /// The part that this side offers to the sender is a multiple of this many bytes.
@@ -49,17 +49,17 @@ const PAGE: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     Batch,
-    /// As [`Advance::Batch`], but reads no memory of the peer, which has disconnected and may reuse it.
+    /// As [`Advance::Batch`], but reads no memory of the peer, which has disconnected and may reuse that memory.
     Drain,
 }
 
 #[derive(Clone, Copy, Default)]
 pub struct RxReport {
-    /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
+    /// The combined flags of all handled records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
     pub more: bool,
     pub responses: bool,
-    /// The peer's position, from the last record.
+    /// The peer's position, from the last handled record; `None` if none was handled.
     pub credit: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ pub enum Stop {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
-    /// The ring is empty, or other connections come first.
+    /// The ring is empty, or a later poll continues, after other connections.
     Empty,
     Waits,
     Closed,
@@ -91,7 +91,7 @@ enum Pause {
 
 #[derive(Default)]
 pub struct Rx {
-    /// `None` while closed, and after a failure. After a failure, only the peer's responses to reads are handled.
+    /// `None` while closed, and after a failure, when only the peer's responses to reads are still handled.
     requests: Option<Consumer>,
     responses: Option<Consumer>,
     arriving: Arriving,
@@ -111,11 +111,11 @@ struct Arriving {
 struct Revocation {
     /// Set once the window is invalidated.
     closed: bool,
-    /// Peers' transfers that may use the window.
+    /// Transfers of peers that were in flight at the invalidation, and may still use the window.
     pending: Option<Pending>,
 }
 
-/// A message that is read or requested from the sender's memory.
+/// A message or RDMA write whose bytes this side reads from the sender's memory, or requests from the sender.
 struct Fetching {
     /// Destination of an RDMA write; `None` for a message.
     into: Option<Segment>,
@@ -123,9 +123,9 @@ struct Fetching {
     len: u64,
     offset: u64,
     asked: bool,
-    /// End of the offered bytes, which start at `offset`.
+    /// End of the bytes that the sender may write by this side's current offer. They start at `offset`.
     offered: Option<u64>,
-    /// The slice that was read ahead, with the message's last word if the slice ends there.
+    /// The slice after the offered bytes, if already read, with the message's last word if the slice ends there.
     ahead: Option<(Slice, LastWord)>,
 }
 
@@ -147,7 +147,7 @@ impl Rx {
     pub fn close(&mut self, end: Option<&End>) {
         (self.requests, self.responses) = (None, None);
         self.arriving.incoming = Incoming::default();
-        // Only once, because the end's place may later belong to another connection.
+        // The flag is set only once, because the end's place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;
@@ -162,10 +162,10 @@ impl Rx {
         open
     }
 
-    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if it is the only one.
+    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if no record follows it.
     ///
     /// # Errors
-    /// The reason to stop, and a report on the messages.
+    /// In all other cases: the reason to stop, and a report on the handled messages.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, RxReport)> {
         let Some(ring) = &mut self.requests else { return Err((Stop::Other, RxReport::default())) };
@@ -188,19 +188,19 @@ impl Rx {
         Err(stopped)
     }
 
-    /// Returns the receive that cannot hold its message.
+    /// Returns the receive that failed with [`Stop::Failed`]: it is too short, or its memory is not registered.
     pub fn failed(&self) -> Option<RecvDone> {
         self.arriving.failed
     }
 
-    /// Handles no further requests of the peer.
+    /// Stops handling requests of the peer, after a failure.
     #[cold]
     fn refuse(&mut self, end: &End) {
         self.requests = None;
         end.set_stuck(true);
     }
 
-    /// Handles records of both rings. An error has the flags of the records before it.
+    /// Handles records of both rings. An error has the combined flags of the records that were handled before it.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, (Fatal, u8)> {
         let mut report = RxReport::default();
@@ -293,7 +293,8 @@ fn small_message(
     Ok(small)
 }
 
-/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and a report.
+/// Handles further messages after `small`, up to [`BATCH`] in total. Returns the reason to stop and a report on all of
+/// them.
 #[cold]
 #[inline(never)]
 fn small_messages(
@@ -321,7 +322,7 @@ fn small_messages(
 }
 
 impl Turn<'_> {
-    /// Handles up to [`BATCH`] records of a ring.
+    /// Handles up to [`BATCH`] records of a ring with `handle`. Returns why it stopped.
     #[inline(always)]
     fn empty(
         &self,
@@ -367,7 +368,7 @@ impl Turn<'_> {
         pause
     }
 
-    /// Locks the sending direction for `what`, unless the connection is closed.
+    /// Calls `what` with the sending direction locked. Fails with [`Halt::Ended`] if the connection has ended.
     fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Result<R, Halt> {
         self.conn.base.sink.lock_tx().map(|mut tx| what(&mut tx)).ok_or(Halt::Ended)
     }
@@ -376,7 +377,7 @@ impl Turn<'_> {
 impl Arriving {
     #[inline]
     fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Executed {
-        // A fetch continues even if the peer has changed the record.
+        // Checked first, so that a fetch continues even if the peer has changed its record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }
@@ -416,7 +417,7 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
         }
         kind::IMMEDIATE if !receiver.notice_arrived() => Ok(()),
         kind::NOTHING => Ok(()),
-        // A notice that must end the connection, because both sides have freed each other, or an invalid record.
+        // A notice that ends the connection, because both sides have freed their address handles, or an invalid record.
         _ => Err(violation()),
     }
 }

@@ -1,13 +1,13 @@
 //! The transmit direction of a connection.
 //!
-//! Requests start in posting order: during the post if they fit, through the ring or by a copy into the peer's memory.
-//! Others are queued until the peer has made room, or until their turn to copy. A request completes when the peer has
-//! consumed its records.
+//! Requests start in posting order: during the post if they fit, through the ring or by a copy from or to the peer's
+//! memory. Others are queued until the peer has made room, or until their turn to copy. A request completes when its
+//! bytes are copied and the peer has consumed all records up to it.
 //!
 //! # Marks
-//! A request's mark ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that are
-//! more than a record or were queued. Only such requests have an entry ([`TxInFlight`]), with a mark between the marks
-//! of adjacent records.
+//! A request's mark ([`SeqNo`]) is the ring position after its record, plus the number of earlier entries. An entry
+//! ([`TxInFlight`]) belongs to a request that is more than a record or was queued. Its mark is between the marks of the
+//! adjacent records.
 //!
 //! # Resuming a queued request
 //! Only the oldest queued request continues, in [`Tx::pump`], at a poll of the connection, which each [`WaitReason`]
@@ -24,9 +24,9 @@
 //! polled set is polled once more under that lock (SYNC polled).
 //!
 //! # Fast path
-//! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll is one addition
-//! ([`Tx::progress_plain`]). A transfer that completes during the post needs no entry if nothing is in flight
-//! (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
+//! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll computes the mark by
+//! one addition ([`Tx::progress_plain`]). A transfer that completes during the post needs no entry if nothing is in
+//! flight (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
 //!
 //! The peer's program may wait without calls for a record that changes its memory. Most such records can be revoked
 //! (`revocable`); for others, the progress thread wakes the peer: see [`guard`](crate::guard).
@@ -66,13 +66,13 @@ use self::revocable::RevocableRecords;
 enum Done {
     /// The peer has consumed the ring up to this position.
     At(u64),
-    /// As [`Done::At`], for an announced message.
+    /// As [`Done::At`], for a message or write whose bytes the peer reads from this process's memory.
     Announced(u64),
     Now,
-    /// The peer has sent the remaining bytes.
+    /// The peer has sent the complete response.
     Reading,
     Failed(Status),
-    /// The end of the connection; the peer has already disconnected.
+    /// Only the end of the connection: the peer has already disconnected.
     Never,
 }
 
@@ -82,7 +82,7 @@ struct TxInFlight {
     mark: u64,
     after: u64,
     done: Done,
-    /// Number of segments kept for the peer's requests and responses.
+    /// Number of the request's segments in [`Tx::segments`], if the peer's requests or responses need them.
     kept: usize,
 }
 
@@ -111,7 +111,7 @@ struct Reading {
 }
 
 enum StartOutcome {
-    /// The request needs no further step.
+    /// The request needs no further step of this side, and completes on this condition.
     Started(Done),
     Waits(WaitReason),
 }
@@ -158,11 +158,11 @@ pub struct Tx {
     reads_out: usize,
     pub responses: Responses,
     part: Part,
-    /// Position after the last record that changes the peer's memory; 0 once it is known to be consumed.
+    /// Position after the last record that changes the peer's memory; 0 once that record is known to be executed.
     written: u64,
     revocable: RevocableRecords,
-    /// Set if only records are in flight, no response is pending, and nothing drains: see [`Tx::progress_plain`]. May
-    /// be set late.
+    /// Set if only records are in flight, no response is pending, and the connection does not drain: see
+    /// [`Tx::progress_plain`]. After these conditions arise, it may be set only by a later poll.
     plain: bool,
     ep: Handle,
     stalls: Gauge,
@@ -170,7 +170,7 @@ pub struct Tx {
     failed: bool,
     /// Set while the program waits for the last request: see [`Tx::drain`].
     draining: bool,
-    /// Set for datagrams. No program waits for the connection's completions, but queued datagrams do.
+    /// Set for datagrams. Completions then wake this process even if no wait needs them: queued datagrams need them.
     carries_datagrams: bool,
     closed: bool,
     ended: Option<SeqNo>,
@@ -193,7 +193,7 @@ impl Tx {
         self.responses.open(responses);
     }
 
-    /// Puts a short message into the ring and returns its mark; `None` if requests are queued or no room is known.
+    /// Puts a short message into the ring and returns its mark; `None` if the message must wait or no room is known.
     #[inline(always)]
     pub fn post_inline(&mut self, end: &End, send: &ShortSend<'_>) -> Option<SeqNo> {
         if !self.is_free(send.fence) {
@@ -263,7 +263,7 @@ impl Tx {
                     self.part = Part::default();
                     self.passed += 1;
                     let mark = self.next_mark();
-                    // A thread that drains the connection needs the report of a poll.
+                    // While the connection drains, only the report of a poll can end the connection.
                     if self.draining {
                         end.finish_soon();
                     }
@@ -314,7 +314,7 @@ impl Tx {
         self.tx_ring.tail() + self.entries
     }
 
-    /// Posts an empty write, with which another request completes.
+    /// Posts an empty write that represents a bind, which completes after all earlier requests.
     pub fn post_done(&mut self, end: &End, request: &Request<'_>) -> SeqNo {
         let Handed { mark, done } = self.post_other(end, request);
         if done && request.signalled {
@@ -323,7 +323,7 @@ impl Tx {
         mark
     }
 
-    /// Adds the entry of a started request, and requests a notification if the peer has no other reason to notify.
+    /// Adds the entry of a started request. Ensures a poll that reports a failure, or a copy that must be reported.
     #[inline]
     fn fly(&mut self, end: &End, in_flight: TxInFlight, signalled: bool) {
         let done = in_flight.done;
@@ -345,7 +345,7 @@ impl Tx {
         let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 
-    /// Requests a notification when the peer has consumed the ring. Returns `false` if the peer already has, or has
+    /// Ensures a notification when the peer has consumed all records. Returns `false` if the peer already has, or has
     /// violated the protocol.
     fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
         let tail = self.tx_ring.tail();
@@ -397,7 +397,8 @@ impl Tx {
         Some(SeqNo(consumed + self.passed))
     }
 
-    /// Reads the peer's position, from `credit` or, if that is not enough, from the ring. Continues queued requests.
+    /// Completes requests up to the peer's position, from `credit` or, if that is not enough, from the ring. Then
+    /// continues responses and queued requests.
     pub fn progress(&mut self, end: &End, credit: Option<u64>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
@@ -426,7 +427,7 @@ impl Tx {
             if !self.queued.is_empty() {
                 self.pump(end, &mut report, &mut budget);
             }
-            // Records that the peer consumed during this poll need another poll.
+            // If the peer has consumed all records by now, no notification follows, so another poll is needed.
             if self.draining && self.queued.is_empty() && !self.ask(end, Acknowledge::Needed) {
                 end.repoll();
             }
@@ -435,7 +436,7 @@ impl Tx {
         report
     }
 
-    /// Sets the flags that make polls check this side, because room in the rings causes no notification.
+    /// Sets the flags that make polls check this side, because a polling side is not notified of room in the rings.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());
@@ -444,7 +445,7 @@ impl Tx {
         self.plain = self.entries == self.passed && !self.draining && self.responses.is_empty();
     }
 
-    /// Completes requests that the peer's position `reached`.
+    /// Completes requests that the peer's position `reached`: removes their entries, and sets `report.done`.
     #[inline(always)]
     fn harvest(&mut self, end: &End, reached: Option<std::result::Result<u64, Corrupt>>, report: &mut TxReport) {
         let consumed = match reached {

@@ -1,11 +1,11 @@
-//! A ring from its producer's view.
+//! A ring, of requests or of responses, from its producer's view.
 //!
 //! # Notification of the producer
-//! A producer that waits for the peer does not poll: a record requests a notification of its consumption. Before a
-//! request waits, [`TxRing::ask`] ensures one of three cases. The last record already requests a notification, or a new
-//! record does, or the peer has consumed all records and the caller continues itself. The peer stores its position and
-//! then notifies. So if the producer has not seen the position, the notification follows all that the producer stored
-//! under its lock (SYNC await).
+//! A producer that waits for the peer does not poll: one of its records requests a notification when the peer has
+//! consumed that record. Before a request waits, [`TxRing::ask`] ensures one of three cases. The last record already
+//! requests a notification, or a new record does, or the peer has consumed all records and the caller continues itself.
+//! The peer stores its position and then notifies. So if the producer has not seen the position, the notification
+//! follows all that the producer stored under its lock (SYNC await).
 //!
 //! Only writes and atomic operations wake a peer that makes no call: see [`guard`](crate::guard). A message to such a
 //! peer waits up to 8 ms, until the peer's progress thread polls.
@@ -17,7 +17,7 @@ use crate::peer_segment::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 
-// `TxRing::put` relies on these limits.
+// `TxRing::put` relies on these limits: a record takes about a quarter of its ring at most.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
 const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
 
@@ -28,7 +28,7 @@ pub enum Put {
     Failed(Status),
 }
 
-/// The way in which the producer is notified that the peer has consumed all records.
+/// How the producer learns that the peer has consumed all records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
@@ -43,7 +43,8 @@ pub enum Asked {
 pub struct TxRing<A: Area = Mapped> {
     producer: Option<Producer<A>>,
     tail: u64,
-    /// Request of the last record; the maximum once the peer is known to have consumed it.
+    /// Acknowledgement that the last record requests; [`Acknowledge::Needed`] if the peer has consumed all records, so
+    /// that no request is needed.
     asked: Acknowledge,
 }
 
@@ -58,8 +59,8 @@ impl<A: Area> TxRing<A> {
         self.producer = Some(producer);
     }
 
-    /// Puts one record into the ring. `fill` writes up to `len` payload bytes, or returns `false`. `taken` is this
-    /// side's position in the opposite ring.
+    /// Puts one record into the ring. `fill` writes up to `len` payload bytes; if it returns `false`, the put fails.
+    /// `taken` is this side's position in the opposite ring.
     #[inline]
     pub fn put(
         &mut self,
@@ -70,8 +71,8 @@ impl<A: Area> TxRing<A> {
     ) -> Put {
         let Some(producer) = &mut self.producer else { return Put::NoRoom };
         // A producer without room needs a notification from a record in the ring. A record and the pad before it take
-        // at most a quarter each, so only a half-full ring can lack room: each record that fills more than a quarter
-        // requests one.
+        // at most a quarter each, so only a half-full ring can lack room. Therefore each record that fills the ring
+        // beyond a quarter requests a notification.
         let pressed = producer.used() + slots_for(len) > producer.area().slots() / 4;
         let mut room = match producer.reserve(len) {
             Ok(Some(room)) => room,
@@ -89,14 +90,14 @@ impl<A: Area> TxRing<A> {
         Put::At(end)
     }
 
-    /// Ensures a notification when the peer has consumed the last record, for which the caller will wait.
+    /// Ensures that the caller, which will wait, is notified when the peer has consumed the last record. See [`Asked`].
     pub fn ask(&mut self, taken: u64, acknowledge: Acknowledge) -> Asked {
         if self.asked >= acknowledge {
             return Asked::Before;
         }
         let last = self.tail;
-        // SYNC await: if the loaded position is before the last record, the peer stores its position later, then
-        // notifies. Otherwise no notification follows, and the caller continues itself.
+        // SYNC await: if the loaded position is before the end of the last record, the peer stores its position later,
+        // then notifies. Otherwise no notification follows, and the caller continues itself.
         let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
         if !waits {
             self.asked = Acknowledge::Needed;
@@ -116,8 +117,8 @@ impl<A: Area> TxRing<A> {
         self.asked != Acknowledge::No
     }
 
-    /// Returns the peer's position: a record's `credit` if that is `enough`, otherwise the published one; `None` if the
-    /// ring is closed.
+    /// Returns the peer's position: from a record's `credit`, if `enough` accepts that position, otherwise the
+    /// published position. Returns `None` if the ring is not open.
     #[inline]
     pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<Result<u64, Corrupt>> {
         let producer = self.producer.as_mut()?;
@@ -156,12 +157,13 @@ impl<A: Area> TxRing<A> {
 }
 
 impl TxRing {
-    /// Returns the payload of an unconsumed record that ends at `end`; `None` if the ring is closed.
+    /// Returns the `len` payload bytes of an unconsumed record that ends at `end`; `None` if the ring is not open.
     pub fn payload(&self, end: u64, len: usize) -> Option<Source<'_>> {
         self.producer.as_ref().map(|producer| producer.payload(end, len))
     }
 
-    /// Puts a small record into the ring while at most a quarter is in use: see [`Producer::put_small`].
+    /// Puts a small record into the ring, and returns its end. Returns `None` if more than a quarter of the ring would
+    /// be in use, or if [`Producer::put_small`] does.
     #[inline(always)]
     pub fn put_small<const N: usize>(
         &mut self,

@@ -2,12 +2,12 @@
 //!
 //! The kernel looks up the target of process_vm_readv and process_vm_writev when the copy starts. So a process that
 //! replaces its target thread revokes all copies that have not started, even by a stopped peer. Such a copy finds no
-//! thread; the peer then checks its access again and uses the new thread. The target thread also serves a process whose
-//! first thread has ended.
+//! thread; the peer then checks its access again and uses the new thread. A copy that names the target thread also
+//! works after the process's first thread has exited.
 //!
 //! A peer loads the id before it checks flag and row (SYNC target), so it never uses a new id after an old check. The
-//! kernel reuses an id only after all other ids: only a peer that is stopped while the kernel assigns all ids
-//! (/proc/sys/kernel/pid_max) could write through a reused id.
+//! kernel reuses an id only after it has assigned all others. So only a peer that is stopped during all these
+//! assignments (/proc/sys/kernel/pid_max) could write through a reused id.
 
 use std::io;
 use std::sync::Arc;
@@ -42,12 +42,12 @@ struct TargetState {
     leave: bool,
 }
 
-/// The target threads of a process: the published thread, and threads that exit.
+/// The target threads of a process: the published thread, and earlier threads that are exiting.
 pub struct CopyTargetThread {
-    /// The published thread id; 0 if there is none.
+    /// The id of the target thread, which peers read; 0 if there is no thread.
     sign: InShared<AtomicU32>,
     threads: Mutex<Threads>,
-    /// Number of the last change that has been, or is being, published.
+    /// Number of the last change of the target thread that has been, or is being, published.
     published: Arc<AtomicU64>,
 }
 
@@ -57,7 +57,7 @@ struct Threads {
     changes: u64,
 }
 
-/// A point in time, counted in changes.
+/// A point in time: the number of changes of the target thread before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(u64);
 
@@ -78,7 +78,7 @@ impl CopyTargetThread {
         Ok(())
     }
 
-    /// Returns the current time. The caller must execute a fence between the revocation of access and this call.
+    /// Returns the current [`Moment`]. The caller must execute a fence between the revocation of access and this call.
     pub fn now(&self) -> Moment {
         Moment(self.published.load(Ordering::SeqCst))
     }
@@ -105,6 +105,7 @@ impl CopyTargetThread {
         Change(threads.changes)
     }
 
+    /// Returns whether the replacement is published, and all earlier target threads have exited.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
         while let Some(at) = threads.all.iter().position(|sleeper| sleeper.is_gone()) {
@@ -134,7 +135,7 @@ impl CopyTargetThread {
         let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
         let run = move || {
             let tid = gettid().as_raw_nonzero().get();
-            // The previous target thread could otherwise overwrite the id.
+            // Waits until the previous target thread has published its id, which could otherwise overwrite this id.
             if let Some(note) = &before {
                 note.wait(|state| state.tid != 0);
             }

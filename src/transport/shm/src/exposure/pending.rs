@@ -1,11 +1,12 @@
 //! Peers' transfers that were in progress when access was revoked, and can still touch the program's memory.
 //!
-//! A call that returns memory to the program first revokes access (a region's row, or a connection's flag), and then
-//! waits for a [`Pending`]. A transfer ends
+//! A call that returns memory to the program first revokes the access: it clears the region's row in the table of
+//! registered memory, or sets the connection's flag. Then it waits for a [`Pending`]. A transfer ends
 //!
-//! - when its thread leaves the slot, usually within a millisecond;
-//! - when this process has replaced its target thread, and the peer's thread is then seen stopped, or asleep elsewhere:
-//!   the copy has ended, or will fail, and the thread then checks its access again;
+//! - when its thread leaves its slot ([`transfers`]), usually within a millisecond;
+//! - when this process has replaced its target thread ([`copy_target`](crate::copy_target)), and the peer's thread is
+//!   then seen stopped, or asleep outside of a copy: the copy has ended or will fail, and then the thread checks its
+//!   access again;
 //! - when the peer violates the protocol, and its link ends.
 //!
 //! After the replacement, the call treats a thread that is still in its slot like this:
@@ -22,7 +23,8 @@
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
-//! and report its end after the transfers. Until then, a link whose socket has ended remains in the list of links.
+//! and report its end once the transfers have ended. Until then, a link whose socket has ended remains in the list of
+//! links.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -36,10 +38,11 @@ use crate::os::task::{self, Doing, TICKS_PER_SECOND};
 use crate::peer_segment::PeerSegment;
 use crate::transfers::{self, Occupant};
 
-/// Time after which the target thread is replaced, longer than a slice of a preempted thread.
+/// Time after which a call that waits replaces the target thread. The copy of a slice usually ends sooner, even if its
+/// thread is preempted.
 const REPLACE_AFTER: Duration = Duration::from_millis(5);
 const MAX_SLICE_TICKS: u64 = TICKS_PER_SECOND / 4;
-/// Maximum wait for a thread whose sleep /proc does not show.
+/// Maximum wait for a sleeping thread if /proc does not show in which call it sleeps.
 const BLIND_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Pending {
@@ -54,12 +57,14 @@ struct Transfer {
     side: u8,
     slot: usize,
     word: Occupant,
-    /// CPU ticks of the thread when it was first seen running, `u64::MAX` before that, and time of the first check.
+    /// CPU ticks of the thread when it was first seen running, or `u64::MAX` before that; and the time of the first
+    /// check.
     seen: Option<(u64, Instant)>,
 }
 
 impl Pending {
-    /// Collects the transfers of the peers of `pairs`, after access was revoked; `None` if there are none.
+    /// Collects the peers' transfers in the segments `pairs`, after access was revoked. Returns `None` if there are no
+    /// transfers.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
         // SYNC moving: the flag or row was stored before. Pairs with the fence of a thread that enters a slot: that
         // transfer is refused, or this scan finds its slot.

@@ -1,9 +1,10 @@
 //! The transfers in progress of one side, and the threads that execute them.
 //!
-//! Each side has a [`Table`] in shared memory. A thread enters a slot, checks the connection's flag and the region's
-//! row, copies, and leaves the slot. The other side revokes access first and then scans the slots: a copy that it does
-//! not find will fail its check (SYNC moving). The peer can write anything into the tables, so [`Own`] contains the
-//! state on which this side relies. Transfers within a process use slots of a table that only this process changes.
+//! Each side has a [`Table`] in shared memory. A thread enters a slot. It checks the connection's flag (whether the
+//! other side has closed) and the region's row (the rights), copies, and leaves the slot. To revoke access, the other
+//! side changes flag or row, and then scans the slots. If a thread enters its slot after the scan, its check fails
+//! (SYNC moving). The peer can write anything into the tables, so [`Own`] contains the state on which this side relies.
+//! Transfers within a process use slots of a table that only this process changes.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -19,8 +20,8 @@ const LINE: usize = 8;
 
 const MAX_TID: u32 = 1 << 22;
 
-/// One side's transfers in shared memory: a line with a bit for each slot that was ever used, then slots with an
-/// [`Occupant`].
+/// One side's transfers in shared memory. The first cache line has a bit for each slot that was ever used. Each slot is
+/// a cache line, whose first word is an [`Occupant`].
 pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
 pub const TABLE: usize = size_of::<Table>();
@@ -43,8 +44,8 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ 
     let [used, slots @ ..] = table;
     let used = used[0].load(Ordering::SeqCst);
     let occupied = (0..u64::BITS as usize).filter(move |slot| used >> slot & 1 != 0).map(|slot| {
-        // An invalid table can have bits without a slot.
-        // SYNC moving: SeqCst includes Acquire: a slot that is free was left after its copy.
+        // A peer can set bits for which there is no slot.
+        // SYNC moving: SeqCst includes Acquire: if the slot is free, the copy of its last thread has ended.
         (slot, slots.get(slot).map_or(Occupant(u64::MAX), |line| Occupant(line[0].load(Ordering::SeqCst))))
     });
     occupied.filter(|(_, word)| word.tid() != 0)
@@ -86,7 +87,7 @@ pub fn own_tid() -> u32 {
     })
 }
 
-/// Clears the cached thread id, which differs in the child of a fork.
+/// Clears the cached id of the calling thread, which differs in the child of a fork.
 pub fn after_fork_in_child() {
     TID.set(0);
 }
@@ -112,8 +113,8 @@ impl Own {
             table[0][0].fetch_or(1 << at, Ordering::Relaxed);
         }
         shared.store(word, Ordering::Relaxed);
-        // SYNC moving: the slot is entered before; flag and row are checked after this fence. This side sees the
-        // revocation, or the other side the taken slot.
+        // SYNC moving: the slot is entered before this fence; flag and row are checked after it. So this side sees the
+        // revocation, or the other side's scan finds the slot taken.
         fence(Ordering::SeqCst);
         Some(Entered { own, shared, word })
     }
@@ -143,7 +144,8 @@ fn try_local(table: &Table, at: usize) -> Option<EnteredLocal<'_>> {
     Some(EnteredLocal { slot, word })
 }
 
-/// Returns a slot that depends only on the thread's stack, so that a thread usually finds its previous slot free.
+/// Returns the slot to try first. It depends only on the address of the thread's stack, so a thread usually gets its
+/// previous slot.
 #[inline(always)]
 fn first_slot() -> usize {
     let stack = 0_u8;

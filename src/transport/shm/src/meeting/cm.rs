@@ -16,7 +16,7 @@ use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 /// A connection request without a response; dropping it refuses the request.
 pub struct Incoming {
-    /// Weak, so that an ended peer's descriptors are closed.
+    /// Weak, so that an unanswered request does not keep an ended peer's descriptors open.
     link: Weak<Link>,
     id: ConnId,
     theirs: EndInfo,
@@ -24,8 +24,8 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Rejects the request. `private_data`, for a rejection by the program, has at most
-    /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes.
+    /// Rejects the request, unless it has been answered. `consumer` is set if the program rejects it, with up to
+    /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes of `private_data`.
     pub fn reject(&mut self, consumer: bool, private_data: &[u8]) {
         if !std::mem::replace(&mut self.answered, true) {
             if let Some(link) = self.link.upgrade() {
@@ -84,7 +84,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     link.send(Message::Request { conn: id, qualifier, end: conn.info, private_data });
 }
 
-/// Ends an attempt, unless it has ended; `reason` is for the peer.
+/// Ends a connection attempt, unless it has ended. The peer gets `reason`, the endpoint `report`.
 pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
     if conn.kill(false) {
         conn.finish(reason, Report::Ended(report));
@@ -107,7 +107,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                 return false;
             }
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
-            // Without a service point that takes it, or memory, the drop of `incoming` rejects the request.
+            // Without memory, or without a service point at the qualifier, the drop of `incoming` rejects the request.
             let (Some(point), Ok(_admitted)) = (context.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
@@ -121,7 +121,8 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
                 conn.set_peer(&end);
-                // Sent before the program can close the connection.
+                // Sent before the report, after which the program can close the connection: the peer must get `Ready`
+                // before `Close`.
                 link.send(Message::Ready { conn: id });
                 establish(&conn, Phase::Connecting, private_data);
             }
@@ -135,7 +136,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
             link.note_release(id, false);
             if let Some(conn) = conn {
                 if conn.kill(false) {
-                    // The peer has no end of this connection, and thus no transfer.
+                    // The peer has no end of this connection, and thus no transfer for which the report must wait.
                     link.note_release(id, true);
                     let report = match consumer {
                         true => ConnectionReport::PeerRejected(private_data),
@@ -147,7 +148,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         }
         Message::Ready { conn: id } => {
             if let Some(conn) = link.find(1 - id.active, id) {
-                // Data is reported only after the establishment.
+                // In any other phase, the connection is already established or closed.
                 if conn.base.phase() == Phase::Accepting {
                     establish(&conn, Phase::Accepting, Vec::new());
                 }

@@ -3,9 +3,10 @@
 //! The socket carries messages about connections. The link of a process with itself has no socket: its messages go
 //! directly to the progress thread.
 //!
-//! The first connection between two processes establishes their link; if both connect concurrently, the process with
-//! the lesser name does. A request and an accept contain an [`EndInfo`](crate::wire::EndInfo). The end of the socket is
-//! the end of the peer and closes the link's connections. A peer costs two descriptors: socket and shared memory.
+//! The process that first connects to the other establishes their link; if both connect concurrently, the process with
+//! the lesser name does. A request and an accept contain an [`EndInfo`](crate::wire::EndInfo). When the peer's end of
+//! the socket closes, for example at its exit, all connections of the link end. A link costs two descriptors: socket
+//! and shared memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,8 +28,9 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum messages that wait for a peer to read. Even for a stopped peer, fewer wait if the peer follows the protocol:
-/// a place is reused only after the peer's response, so each place has at most 3 messages.
+/// Maximum number of messages that wait until a peer reads. Even a stopped peer that follows the protocol has fewer: a
+/// connection's place in the shared memory is reused only after the peer's response, so each place has at most 3
+/// messages.
 const OUTBOX: usize = 4 * MAX_CONNS as usize;
 
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
@@ -42,7 +44,7 @@ pub struct Link {
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
-    /// Unanswered requests of the peer; `true` once the peer has cancelled the request.
+    /// Unanswered connection requests of the peer, each with `true` once the peer has cancelled it.
     unanswered: Mutex<HashMap<ConnId, bool>>,
     last_attempt: AtomicU64,
 }
@@ -65,7 +67,7 @@ struct Places {
     free: VecDeque<u32>,
     used: u32,
     attempts: u64,
-    /// The connections, and whether the passive and the active end have released the place.
+    /// For each connection that has a place, whether its passive and its active end have released the place.
     ends: HashMap<ConnId, [bool; 2]>,
 }
 
@@ -102,8 +104,8 @@ impl Link {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if
-    /// the connection is already attached or the place is taken.
+    /// Attaches a connection to its place `id.index` in the shared memory, as the end on `side`. Returns `false`
+    /// without memory for its rings, or if the connection is already attached or the place is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info.zone, conn.info.port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -142,7 +144,7 @@ impl Link {
         places.free.room(free).ok()?;
         let (step, first) = if self.peer_segment.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // Reuses a place as late as possible.
+        // A place is reused only if more than 64 are free, or if no unused place is available.
         let used = places.free.len() > 64 || fresh >= MAX_CONNS || self.peer_segment.chunk(fresh).is_none();
         let index = if used {
             places.free.pop_front()?
@@ -154,7 +156,7 @@ impl Link {
         let id = ConnId { active, index, attempt: places.attempts };
         places.ends.insert(id, [false; 2]);
         drop(places);
-        // Unused memory is still zero, and resetting would allocate its pages.
+        // A place that was never used is still zero, and a reset would allocate its pages.
         if used {
             self.peer_segment.reset(index);
         }
@@ -178,8 +180,9 @@ impl Link {
         self.note_release(id, false);
     }
 
-    /// Notes a request of the peer. Returns `false` if the request violates the protocol: the peer must use places of
-    /// its own parity, each for one connection, with increasing attempt numbers.
+    /// Adds a request of the peer to the unanswered requests. Returns `false` if the request violates the protocol: a
+    /// peer on side 1 must use places with odd indices, on side 0 even ones, each for one connection, with increasing
+    /// attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);
@@ -208,7 +211,8 @@ impl Link {
         }
     }
 
-    /// Sends or queues a message, in order.
+    /// Sends a message, or queues it after earlier messages while the socket is full. If over [`OUTBOX`] messages wait,
+    /// ends the link.
     pub fn send(self: &Arc<Self>, message: Message) {
         let Some(context) = self.context() else { return };
         let Some(socket) = &self.socket else {

@@ -32,8 +32,8 @@ impl PendingPeers {
         self.0.len() >= most
     }
 
-    /// Returns the pending peer to evict, the oldest of the process with the most, and the number of that process's
-    /// pending peers.
+    /// Returns the token of the pending peer to evict: the oldest of the process that has the most. Also returns the
+    /// number of that process's pending peers. Returns `None` without pending peers.
     pub fn least_welcome(&self) -> Option<(u64, usize)> {
         let mut counts: HashMap<i32, usize> = HashMap::new();
         for &(_, pid) in &self.0 {

@@ -1,4 +1,4 @@
-//! The state of this process in one directory: links, service points and progress thread.
+//! The state of this process in one rendezvous directory: links, service points and progress thread.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -30,13 +30,13 @@ use crate::wire::{Message, Probe};
 const TASKS: usize = 64;
 
 pub enum Command {
-    /// Connects to a host; the timeout is for the complete attempt.
+    /// Connects to a service point at an address. The timeout is for the complete attempt.
     Connect(PendingConnect, Address, Option<Duration>),
     Deliver(Arc<Link>, Message),
     WantRoom(Arc<Link>),
     Abandon(Arc<Link>),
     Fail(Arc<Conn>),
-    /// Reports the end after the peer's transfers have ended.
+    /// Reports the end of a connection once the peer's transfers have ended.
     Finish(Ending),
 }
 
@@ -68,7 +68,7 @@ impl Owner for ProcessContext {
 }
 
 impl ProcessContext {
-    /// Creates a context with a link to itself and a target thread, but no progress thread.
+    /// Creates a context with the process's link to itself and a target thread. The caller starts the progress thread.
     pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
         let links = Links::new(ControlRegion::new()?)?;
         links.control.copy_target.open()?;
@@ -111,7 +111,8 @@ impl ProcessContext {
     pub fn command(&self, command: Command) {
         let mut commands = self.commands.lock();
         if self.is_stopped() {
-            // The command would keep its connection, and thereby this context, alive.
+            // No thread executes commands any longer, and a queued command would keep its connection and this context
+            // alive.
             drop(commands);
             drop(command);
             return;
@@ -134,8 +135,8 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the progress thread, ends the target thread, and closes the listening socket. A thread that
-    /// releases a claim may briefly keep the socket's file.
+    /// Waits for the end of the progress thread, ends the target thread, and closes the listening socket. While another
+    /// thread releases a claim, the socket and its file may briefly remain.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The progress thread may itself close the last adapter; `join` then only detaches it.
@@ -151,12 +152,12 @@ impl ProcessContext {
     /// Listens at `qualifier`, or at any free qualifier. Returns the listener and the qualifier.
     ///
     /// # Errors
-    /// [`Error::of_listen`].
+    /// [`Error::of_listen`]; [`Resource::Device`] if the context has been closed; [`Resource::Memory`].
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();
         // Fails here if memory is lacking, because the later insertion into `points`, which allocates less, cannot
-        // fail.
+        // report that.
         memory::probe(2048)?;
         let claim = match qualifier {
             Some(qualifier) => reachable.directory.claim(qualifier, &reachable),

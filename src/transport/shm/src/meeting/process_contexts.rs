@@ -20,7 +20,8 @@ use crate::thread;
 
 type Map = Mutex<HashMap<PathBuf, Weak<ProcessContext>>>;
 
-/// The contexts by directory. The child of a fork gets a new map, because another thread may have held the lock.
+/// The contexts by directory. The child of a fork gets a new map, because another thread may have held the old map's
+/// lock during the fork.
 pub struct ProcessContexts(AtomicPtr<Map>);
 
 impl ProcessContexts {
@@ -45,10 +46,10 @@ impl ProcessContexts {
         unsafe { &*map }
     }
 
-    /// Returns the context of the directory `instance`, and counts another adapter.
+    /// Returns the context of the directory `instance`, which the first call creates, and counts another adapter.
     ///
     /// # Errors
-    /// [`Resource::Device`], [`Resource::Memory`].
+    /// [`Error::lacking`]: the directory is unusable, or descriptors, threads or memory are lacking.
     pub fn get(&self, instance: &str) -> Result<Arc<ProcessContext>> {
         let mut contexts = self.map().lock();
         let device = |error: io::Error| {

@@ -6,8 +6,8 @@
 //!   replaces a link.
 //! * A peer that does not read its socket loses its link. The first violation of each peer process is a warning.
 //! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
-//! * The kernel limits a user's descriptors in flight. A timer retries a hello or welcome that exceeds the limit; later
-//!   ones wait until it is sent.
+//! * The kernel limits a user's descriptors in flight. A timer retries a hello or welcome that exceeds the limit. Later
+//!   hellos and welcomes wait until the first has been sent.
 //!
 //! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
 //! the program.
@@ -46,22 +46,24 @@ mod greeting;
 pub use self::calls::PendingConnect;
 use self::calls::{Call, Late};
 
-/// Minimum and maximum of the growing pause between attempts while the peer or the system has no room.
+/// Minimum of the pause between attempts while the peer's queue is full, or too many descriptors are in flight. The
+/// pause doubles up to [`BUSY_MAX`].
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
-/// Time after which this process connects again to a process that should establish the link.
+/// Time from [`Message::UseMine`] until this process connects again, if the sender has not established the link.
 const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which links are accepted again after a lack of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
-/// Maximum number of new connections, or messages of one peer, per turn.
+/// Maximum number of sockets that the thread accepts, or of messages of one peer that it reads, for one event.
 const TURN: usize = 64;
 /// Maximum number of links with another process. A process needs one, or briefly two if it closes all its adapters and
 /// opens one.
 const LINKS: usize = 4;
 /// Maximum number of processes about which a warning is logged.
 const COMPLAINED: usize = 1024;
-/// Interval of polling the transfers that delay the report of an end: at first, and after 200 ms.
+/// Interval at which the thread checks peers' transfers that delay the report of an end, for the first 200 ms.
 const PENDING: Duration = Duration::from_millis(1);
+/// The same interval after the first 200 ms.
 const LONG_PENDING: Duration = Duration::from_millis(20);
 
 const WAKEUP: u64 = 0;
@@ -103,14 +105,14 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
 
 enum Stage {
     Greeted(Arc<Socket>),
-    /// Connected; waits for the answer to the hello.
+    /// This process has connected and sent its hello, and waits for the answer.
     Greeting(Arc<Link>, Call),
-    /// The welcome for the peer waits to be sent, as do these connects of this process.
+    /// The welcome for the peer has not been sent. These connects of this process wait until it is.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
     Up(Arc<Link>),
 }
 
-/// Why a link ends, and the report for the connects that wait for it.
+/// Why a link ends, and the report for the connects that wait for the link.
 struct Fault {
     why: String,
     report: ConnectionReport,
@@ -132,7 +134,7 @@ enum Due {
     Connect(Weak<Conn>),
     /// Retries a connect for which no process listened.
     Retry(PendingConnect),
-    /// Connects again to a process that may not have established the expected link.
+    /// Connects again to a process that had no room, or that may not have established the expected link.
     Call(SocketName),
     Late,
     Accept,
@@ -159,10 +161,12 @@ struct Thread {
     peers: HashMap<u64, Stage>,
     pending_peers: PendingPeers,
     names: HashMap<SocketName, u64>,
-    /// Connects that wait for the next attempt, or for the other process's link.
+    /// For each process, the connects that wait for the next attempt, or for the link that the other process
+    /// establishes.
     calls: HashMap<SocketName, Call>,
-    /// Messages that wait until the system accepts more descriptors, and the pause before the next attempt.
+    /// Messages that wait until the system accepts more descriptors.
     late: VecDeque<Late>,
+    /// Pause before the next attempt to send the messages in `late`.
     late_pause: Duration,
     complained: HashSet<i32>,
     timers: Timers<Due>,
@@ -176,7 +180,7 @@ impl Thread {
     fn run(&mut self) {
         log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
-        // Allocates the epoch state now, not when a message arrives.
+        // Allocates this thread's epoch state now. When a message arrives, memory may be lacking.
         drop(EpochGuard::<Memory>::enter());
         while !self.context.is_stopped() {
             let timeout = self.timeout();
@@ -316,12 +320,13 @@ impl Thread {
         Ok(())
     }
 
-    /// Ends one pending peer to make room. Returns `false` if there is none.
+    /// Reads the hello of a pending peer, or closes its socket if no hello has arrived, to make room. Returns `false`
+    /// if no peer is pending.
     fn dismiss(&mut self) -> bool {
         let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);
         if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
-            // A peer that follows the protocol was about to send its hello, and can retry.
+            // A peer that follows the protocol was about to send its hello, and connects again after this message.
             let _ = socket.send(&Message::Again.encode(), &[]);
             let pid = socket.peer().unwrap_or(0);
             if of_it > LINKS {
@@ -438,7 +443,7 @@ impl Thread {
         self.lose_for(token, &ConnectionReport::NonPeerRejected);
     }
 
-    /// Ends a link. The connects that wait for it end with `report`.
+    /// Ends a link. The connects that wait for the link end with `report`.
     fn lose_for(&mut self, token: u64, report: &ConnectionReport) {
         self.pending_peers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {

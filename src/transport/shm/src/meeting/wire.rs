@@ -16,19 +16,20 @@ const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
 /// A known value in the sender's memory, with which the receiver tests whether it can read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// If 0, the receiver must not copy from or to the sender's memory.
+    /// Address of `value`. If 0, the receiver must not copy from or to the sender's memory.
     pub addr: u64,
     pub value: u64,
 }
 
 impl Probe {
-    /// The sender cannot see the receiver in /proc, so it could not detect a stopped copy.
+    /// The sender cannot see the receiver in /proc, so the sender could not detect that the receiver is stopped in a
+    /// copy.
     pub const UNSEEN: Probe = Probe { addr: 0, value: 0 };
     /// `DAT_SHM_VM=0` in the sender forbids copies.
     pub const UNWANTED: Probe = Probe { addr: 0, value: 1 };
 }
 
-/// A connection attempt: its active end, its place in the shared memory, and a number unique on the link.
+/// A connection attempt: the side of its active end, its place in the shared memory, and a number unique on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     pub active: u8,
@@ -41,22 +42,23 @@ pub struct EndInfo {
     pub zone: u32,
     pub port: u64,
     pub extended: bool,
-    /// Number of the end's endpoint if that carries datagrams, otherwise 0.
+    /// Number of the end's endpoint if the connection carries datagrams, otherwise 0.
     pub datagrams: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     Disconnected,
-    /// Failed at the sender's end; with a status, the receiver's oldest request is the cause.
+    /// The connection failed at the sender's end. With a status, the cause is the receiver's oldest request, which
+    /// fails with this status.
     Broken(Option<Status>),
-    /// The answer to the peer's close.
+    /// The answer to the receiver's own [`Message::Close`].
     Answer,
 }
 
 pub const RING: u8 = 10;
 
-/// The statuses that a peer can cause. Others, such as success, violate the protocol.
+/// The statuses that [`CloseReason::Broken`] may contain. Others, such as success, violate the protocol.
 const STATUS: [Status; 3] = [Status::LocalProtection, Status::RemoteAccess, Status::RemoteResponder];
 
 impl Field for CloseReason {
@@ -130,19 +132,20 @@ messages! {
     /// sender's published memory, region table and alarm.
     Hello = 1 { version: u32, name: String, probe: Probe };
     /// Answer to [`Message::Hello`], with the descriptors of the sender's published memory, region table and alarm.
+    /// With `reads`, the sender can copy from and to the receiver's memory.
     Welcome = 2 { probe: Probe, reads: bool };
     /// Answer to [`Message::Hello`]: the receiver must use the link that the sender establishes.
     UseMine = 3;
     /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
     /// [`Message::Ask`] if that is impossible now. The receiver must reconnect.
     Again = AGAIN;
-    /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
+    /// Sent instead of a hello: asks for the receiver's open adapters. See [`dat_census`].
     Ask = ASK;
     Ring = RING;
     Reads = 4(reads: bool);
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
     Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
-    /// The sender rejects the request; with `consumer`, on behalf of its program, whose private data this contains.
+    /// The sender rejects the request. With `consumer`, its program rejects the request, and supplies the private data.
     Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };
     Ready = 8 { conn: ConnId };
     /// The sender has disconnected. With `to_active`, the receiver's end is the active one.

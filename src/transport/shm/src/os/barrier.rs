@@ -1,8 +1,8 @@
 //! A fence that one process executes for others, so that frequent paths need none.
 //!
 //! membarrier(2) executes a full fence on each CPU that runs a thread of a registered process; other threads executed a
-//! full fence at their context switch. Suppose one side frequently stores A and loads B, with a compiler fence, and the
-//! other rarely stores B, calls [`everywhere`], and loads A. Then at least one sees the other's store.
+//! full fence at their context switch. Suppose one side frequently stores A, executes a compiler fence, and loads B.
+//! The other side rarely stores B, calls [`everywhere`], and loads A. Then at least one side sees the other's store.
 
 use rustix::thread::{MembarrierCommand, MembarrierQuery, Timespec, membarrier, membarrier_query, nanosleep};
 

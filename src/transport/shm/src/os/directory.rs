@@ -58,7 +58,7 @@ const COARSE: Duration = Duration::from_millis(100);
 
 const OWNER: &str = "owner";
 
-/// Maximum number of attempts at a claim that others change.
+/// Maximum number of attempts at a claim that other processes change concurrently.
 const ATTEMPTS: u32 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -69,7 +69,7 @@ impl SocketName {
         SocketName(format!("p-{}-{:016x}", process::id(), random()))
     }
 
-    /// Returns `None` if the form of the name is wrong.
+    /// Returns `text` as a name; `None` if it does not have the form of a socket's name.
     pub fn parse(text: &str) -> Option<SocketName> {
         is_socket_name(text).then(|| SocketName(text.to_owned()))
     }
@@ -152,7 +152,7 @@ impl Directory {
         &self.path
     }
 
-    /// Logs why the directory cannot be written, with advice.
+    /// Logs the error of a failed change of the directory, with advice.
     pub fn log_failure(&self, error: &io::Error) {
         let text = format!("{}: {error}{}", self.path.display(), remedy(error.kind()));
         Topic::RendezvousDirectory.error(error, text).log("shm");
@@ -242,7 +242,8 @@ impl Directory {
         Err(io::ErrorKind::AddrInUse.into())
     }
 
-    /// Returns whether the process that a claim names is alive; this process, `own`, is.
+    /// Returns whether the process with the socket name `text` is alive. This process, whose name is `own`, always is.
+    /// Returns `false` if `text` is no socket name.
     fn is_alive(&self, text: &str, own: &SocketName) -> bool {
         if text == own.0 {
             return true;
@@ -252,8 +253,9 @@ impl Directory {
         !matches!(self.connect(&name), Err(Errno::CONNREFUSED))
     }
 
-    /// Removes the entries of dead processes. Probes a socket only if no process has the ID in its name, or only one
-    /// that is younger than the socket: in containers, IDs repeat.
+    /// Removes the entries of dead processes. Tests by a connect whether a socket's process is dead. Does so only if no
+    /// process has the ID in the name, or if the process with that ID started after the socket was created: in
+    /// containers, IDs repeat.
     fn sweep(&self) -> io::Result<()> {
         let mut claims: Vec<String> = Vec::new();
         for entry in fs::read_dir(&self.path)?.take(SWEEP) {
@@ -301,7 +303,8 @@ impl Directory {
         link_text(&self.fd, &format!("{claim}/{OWNER}"))
     }
 
-    /// Empties a claim if it still belongs to `owner`, which is dead. Removes a `claim` that is not a directory.
+    /// Empties a claim if it still belongs to `owner`, which is dead. If `claim` is the name of a file that is not a
+    /// directory, removes that file.
     fn empty(&self, claim: &str, owner: Option<&str>) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = match openat(&self.fd, claim, flags, Mode::empty()) {
@@ -312,7 +315,7 @@ impl Directory {
             Err(Errno::NOTDIR | Errno::LOOP) => return self.unlink(claim),
             Err(error) => return Err(error.into()),
         };
-        // The name may refer to another claim by now.
+        // The name may by now refer to a successor's claim, which must stay.
         if owner.is_none() || link_text(&found, OWNER)?.as_deref() != owner {
             return Ok(());
         }
@@ -339,7 +342,8 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// Returns whether a file is certainly older than a process. File times come from a coarse clock.
+/// Returns whether a file is certainly older than a process. File times come from a coarse clock, so they may be up to
+/// [`COARSE`] too early.
 fn is_before(made: SystemTime, beginning: SystemTime) -> bool {
     made.checked_add(COARSE).is_some_and(|latest| latest < beginning)
 }
@@ -349,7 +353,8 @@ fn unless(result: rustix::io::Result<()>, others: &[Errno]) -> rustix::io::Resul
     result.or_else(|error| if others.contains(&error) { Ok(()) } else { Err(error) })
 }
 
-/// Returns the text of a link; `None` if it is missing, an empty text if it is not a link or not UTF-8.
+/// Returns the text of a symbolic link; `None` if there is no such file; an empty text if the file is not a link, or
+/// its text is not UTF-8.
 fn link_text(directory: impl AsFd, link: &str) -> io::Result<Option<String>> {
     let mut text = [0_u8; 64];
     match readlinkat_raw(directory, link, &mut text) {
@@ -380,7 +385,8 @@ impl Drop for Reachable {
     }
 }
 
-/// A qualifier that this process has until the claim is dropped. Its open socket shows that the owner lives.
+/// A qualifier that this process has until the claim is dropped. The claim keeps the process's socket open, which shows
+/// other processes that the owner lives.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
@@ -390,7 +396,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Renames the claim to its place. Returns `false` if the place has an owner or is another kind of file.
+    /// Renames the prepared claim to `q-QUALIFIER`. Returns `false` if a file with that name exists, except for an
+    /// empty directory.
     fn put(&mut self, qualifier: u64) -> io::Result<bool> {
         let (fd, place) = (&self.reachable.directory.fd, claim_name(qualifier));
         match renameat(fd, &self.name, fd, &place) {

@@ -4,7 +4,8 @@
 //! to peers keeps its descriptor ([`SharedFile`]).
 //!
 //! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as atomics ([`SharedMemory::at`]), other
-//! bytes copied by address, without references. So a malicious peer can only corrupt bytes.
+//! bytes copied by address, without references. So a malicious peer can only corrupt the bytes, and not cause undefined
+//! behaviour.
 
 use std::io;
 use std::mem;
@@ -123,7 +124,8 @@ impl SharedFile {
         }
         match ftruncate(&self.0, len as u64) {
             Ok(()) => Ok(()),
-            // The peer has concurrently extended the file, which cannot shrink.
+            // The peer has concurrently extended the file beyond `len`, so this call would have shrunk it, which the
+            // seal forbids.
             Err(Errno::PERM) if self.size()? >= len => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -174,11 +176,11 @@ impl SharedMemory {
         Ok((file, memory))
     }
 
-    /// Maps a peer's memory, whose size must be in `sizes`: completely, or the minimum size if it can grow.
+    /// Maps a peer's memory, whose size must be in `sizes`: completely, or, with [`Access::Grow`], only the minimum of
+    /// `sizes`.
     ///
     /// # Errors
-    /// `InvalidData` for another size, or if the file is not a sealed memfd in which no access faults; or a system
-    /// error.
+    /// `InvalidData` for another size, or if the file is not a sealed memfd of ordinary pages; or a system error.
     pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<(SharedFile, SharedMemory)> {
         let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, format!("the peer's memory {why}")));
         if !fcntl_get_seals(&fd).is_ok_and(|found| found.contains(access.seals())) {

@@ -1,5 +1,5 @@
-//! The state of other processes' threads in /proc. Reads disable thread cancellation, because data transfer calls, in
-//! which a thread must not be cancelled, can also read.
+//! The state of other processes' threads in /proc. Reads disable thread cancellation, because data transfer calls,
+//! which are no cancellation points, also read these files.
 //!
 //! Two processes copy only if each sees the other in /proc under the id that the other itself uses. Therefore,
 //! processes of different pid namespaces use the ring, as do processes that see the /proc of another namespace, where
@@ -38,7 +38,7 @@ fn exists(path: &str) -> bool {
     uncancelled(|| fs::exists(path)).unwrap_or(false)
 }
 
-/// Returns whether /proc shows this process's pid namespace; an error if that cannot be determined.
+/// Returns whether the IDs in /proc are the IDs in this process's pid namespace; an error if that cannot be determined.
 pub fn is_own_proc() -> io::Result<bool> {
     Ok(namespace_ids(&read("/proc/thread-self/status")?).count() == 1)
 }
@@ -73,7 +73,7 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     let stat = match read("stat") {
         Ok(stat) => stat,
         Err(error) if is_absent(&error) && exists("/proc/thread-self/stat") => return Doing::Gone,
-        // The read can fail for lack of a descriptor or memory.
+        // The read has failed for lack of a descriptor or memory, so the thread may be copying.
         Err(_) => return Doing::Copying,
     };
     let Some((state, ticks)) = parse_stat(&stat) else { return Doing::Asleep };
@@ -121,7 +121,8 @@ fn parse_syscall(text: &str) -> Option<Call> {
     Some(if copy { Call::Copy } else { Call::Other })
 }
 
-/// Returns whether the kernel function `place` freezes threads, which have left the system call that /proc shows.
+/// Returns whether a thread that sleeps in the kernel function `place` is frozen. A frozen thread has left the system
+/// call that /proc shows.
 fn is_frozen(place: &str) -> bool {
     matches!(place, "do_freezer_trap" | "__refrigerator" | "get_signal")
 }

@@ -2,8 +2,8 @@
 
 use std::ptr;
 
-/// A sleeping child with a copy of this process's memory, killed on drop. It shares the descriptor table, so
-/// descriptors that other tests close are closed there, too.
+/// A sleeping child with a copy of this process's memory, killed on drop. It shares this process's descriptor table, so
+/// it keeps no descriptor open that a test closes.
 pub struct Twin(libc::pid_t);
 
 impl Twin {

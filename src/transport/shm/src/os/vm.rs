@@ -24,10 +24,10 @@ const MAX_PIECES: usize = MAX_SEGMENTS + 1;
 
 type Vecs = ArrayVec<libc::iovec, MAX_PIECES>;
 
-/// The reason why a copy failed, possibly partially.
+/// The reason why a copy failed, possibly after some of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VmError {
-    /// An address is invalid or not accessible in this way.
+    /// An address of either process is invalid, or its page forbids the read or the write.
     Fault,
     Gone,
     /// The lists have different lengths or too many pieces.
@@ -110,7 +110,7 @@ fn advance(vecs: &mut Vecs, mut bytes: usize) {
 fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
     match copied {
         1.. => Ok(copied as u64),
-        // A zero result has no errno, and a retry would not help.
+        // The call has copied nothing without an error, so a retry would not help.
         0 => Err(VmError::Fault),
         _ => match io::Error::last_os_error().raw_os_error().unwrap_or(0) {
             libc::EINTR => Ok(0),
@@ -121,8 +121,8 @@ fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
     }
 }
 
-/// Returns whether this process may read the memory of process `pid`, which has `expected` at `remote_addr`: tests
-/// permission and identity.
+/// Returns whether this process may read the memory of process `pid`, and finds `expected` at `remote_addr`, which
+/// shows that this is the expected process.
 pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
     let mut word = [0_u8; 8];
     let read = read_from(pid, &[(remote_addr, 8)], &[Target::of(&mut word)]);

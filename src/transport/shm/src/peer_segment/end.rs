@@ -20,45 +20,45 @@ pub struct End {
     pub side: u8,
     pub own: AccessContext,
     pub theirs: AccessContext,
-    /// The request rings, this side's first.
+    /// The request rings: the ring of which this side is the producer, then the peer's.
     rings: [Mapped; 2],
     responses: Mapped,
-    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s; shut while the record
-    /// there waits for an event other than a poll.
+    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s. A cursor is shut while
+    /// the record there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
-    /// Position in the own request ring at which a notification is wanted.
+    /// End of the last record in the own request ring that requests a notification of its consumption.
     wanted: AtomicI64,
-    /// The peer's known position. It is [`FINISHED`], less than any wanted position, after requests have completed
-    /// without a notification.
+    /// Position up to which the peer is known to have consumed the own request ring. It is [`FINISHED`], less than any
+    /// wanted position, after requests have completed without a notification.
     known: AtomicI64,
     replies: Replies,
-    /// A copy of the shared flag [`POLLED`] of this side, which the peer cannot change.
+    /// A private copy of the shared flag [`POLLED`] of this side, because the peer could change the flag.
     polled: AtomicBool,
     wakeups: AtomicU64,
-    /// The records for which the peer's program may be waiting without a call.
+    /// Records that change the peer's memory, for which the peer's program may be waiting without a call.
     pub pending_records: Arc<PendingRecords>,
 }
 
 const FINISHED: i64 = -1;
 
-/// Reasons to poll an end without a new record or position.
+/// Reasons to poll an end without a new record or a new position of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
-    /// Requests or responses wait for room or their turn.
+    /// Queued requests or responses wait for room in a ring, or for their turn to copy.
     Waiting = 2,
-    /// A request for a message's bytes waits for room.
+    /// A request to the sender for a message's bytes waits for room in the response ring.
     Asking = 4,
-    /// Rendezvous messages are in flight; the peer may offer parts.
+    /// Rendezvous messages or writes are in flight; the peer may offer this side parts of them to copy.
     Announced = 8,
-    /// Revocable writes or reads are in flight, and are revoked when [`PendingRecords::is_due`].
+    /// Revocable writes or reads are in flight. Polls revoke them when [`PendingRecords::is_due`].
     Revocable = 16,
-    /// Reads or atomic operations are in flight.
+    /// Reads or atomic operations are in flight. While this side polls, the peer does not notify it of their responses.
     Reading = 32,
 }
 
 impl End {
-    /// Maps the rings of the connection at `index`. Returns `None` without memory for them.
+    /// Creates the end on `side` of the connection at `index`. Returns `None` if its rings cannot be mapped.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -92,7 +92,7 @@ impl End {
     #[inline]
     pub fn taken(&self) -> u64 {
         // SYNC ring-head: the caller stores the position in a record's first word with Release; the peer loads that
-        // with Acquire.
+        // word with Acquire.
         RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
@@ -102,22 +102,22 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// If `stuck`, hides the requests from polls: the oldest one waits for a receive or for requested bytes, whose
-    /// arrival resumes the consumer, or is refused. Only the consuming thread calls it.
+    /// If `stuck`, hides the requests from polls, because the oldest cannot be handled now. It is refused, or waits for
+    /// a receive or for requested bytes, whose arrival resumes the consumer. Called only under the receive lock.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
         self.set_taken(false, spot.shut(stuck));
     }
 
-    /// Notes that a notification is wanted at `position`. Called under the transmit lock.
+    /// Notes that this side's record that ends at `position` requests a notification. Called under the transmit lock.
     #[inline]
     pub fn want(&self, position: u64) {
         self.wanted.store(position as i64, Ordering::Relaxed);
         self.replies.on_request(self.taken[0].load(Ordering::Relaxed), || self.control().polls());
     }
 
-    /// Notes the peer's position. Called under the transmit lock, before completed requests are reported.
+    /// Notes the peer's position in the own request ring, under the transmit lock, before completions are reported.
     #[inline]
     pub fn set_known(&self, position: u64) {
         self.known.store(position as i64, Ordering::Relaxed);
@@ -133,7 +133,7 @@ impl End {
         credit != self.known.load(Ordering::Relaxed) as u64 & POSITION
     }
 
-    /// Notes whether the end must be polled. Called under the transmit lock.
+    /// Sets or clears the reason `why` to poll this end. Called under the transmit lock.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
         let state = self.state.load(Ordering::Relaxed);
@@ -168,15 +168,15 @@ impl End {
         &self.rings[1].shared().claim.0
     }
 
-    /// Returns whether a notification is wanted, or there is another reason to poll.
+    /// Returns whether a notification of the peer is outstanding, as far as known, or a [`Busy`] reason is set.
     #[inline]
     pub fn needs_poll(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) > self.known.load(Ordering::Relaxed)
             || self.state.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns whether the peer's position has changed while a notification is wanted, or requests have completed. If
-    /// `may_wait`, does not load the position while polls wait for a reply.
+    /// Returns whether the peer's position has changed while a notification is wanted, or [`End::finish_soon`] was
+    /// called. If `may_wait`, does not load the position while polls wait for a reply.
     #[inline]
     pub fn has_moved(&self, may_wait: bool) -> bool {
         let known = self.known.load(Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl End {
         &self.rings[0].shared().offer.0
     }
 
-    /// Returns this side's offer, if the peer polls and both sides can copy.
+    /// Returns the [`Offer`] in which this side can offer a part to the sender, if the peer polls and both can copy.
     pub fn own_offer(&self) -> Option<&Offer> {
         (self.peer_segment.reads_peer.get() && self.peer_segment.peer_reads.get() && self.peer_polls())
             .then(|| self.offered())
@@ -201,11 +201,11 @@ impl End {
         &self.rings[1].shared().offer.0
     }
 
-    /// Schedules a poll for completed requests. Called under the transmit lock.
+    /// Schedules a poll for requests that complete without a new record or position. Called under the transmit lock.
     #[inline]
     pub fn finish_soon(&self) {
         self.known.store(FINISHED, Ordering::Relaxed);
-        // SYNC polled: the store precedes this check, as in `notify_peer`, with this process as the peer.
+        // SYNC polled: the store precedes the check in `go_on`, as in `notify_peer`, with this process as the peer.
         self.fence_for_polling();
         self.go_on();
     }
@@ -221,7 +221,7 @@ impl End {
     }
 
     pub fn has_events(&self) -> bool {
-        // Records that are about to be revoked keep the thread awake.
+        // Revocable records keep the progress thread awake, so that it can revoke them in time.
         self.has_moved(false)
             || self.has_requests()
             || self.has_answers()
@@ -243,8 +243,8 @@ impl End {
     }
 
     pub fn close(&self) {
-        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier transfers after its
-        // fence, and waits for them.
+        // SYNC moving: a peer's thread that enters a slot later finds this flag. `Pending` finds earlier transfers
+        // after its fence, and waits for them.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
@@ -267,8 +267,8 @@ impl End {
         }
     }
 
-    /// Orders a store before the check for polling. If possible, the side that ends the polling executes the fence for
-    /// both.
+    /// Orders the caller's store before its check whether the other side polls. If possible, the side that ends the
+    /// polling executes the fence for both.
     #[inline]
     fn fence_for_polling(&self) {
         if self.peer_segment.fenced.get() {
@@ -278,7 +278,7 @@ impl End {
         }
     }
 
-    /// Does what [`End::notify_peer`] does, also for a peer that polls the connection.
+    /// Does what [`End::notify_peer`] does, even if the peer polls: such polls find this work only by the ready bit.
     pub fn tell_always(&self) {
         if self.peer_segment.mark(1 - self.side, self.index, Notice::Record) {
             self.count_wakeup();
@@ -299,7 +299,7 @@ impl End {
         let _ = self.peer_segment.mark(self.side, self.index, Notice::Record);
     }
 
-    /// Schedules a poll in the next round, without waking a thread.
+    /// Schedules a poll in the next round, without waking a thread, unless this process polls the connection anyway.
     pub fn look_in_passing(&self) {
         if !self.polled.load(Ordering::Relaxed) {
             self.peer_segment.set_ready(self.side, self.index);
@@ -309,14 +309,14 @@ impl End {
     /// Schedules a poll, unless this process polls the connection and thus finds the work.
     #[inline]
     pub fn go_on(&self) {
-        // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one, or
-        // held it when the work arose.
+        // SYNC polled: the thread that ends the polling polls once more under the connection's locks. The caller holds
+        // one of these locks, or held it when the work arose.
         if !self.polled.load(Ordering::Relaxed) {
             self.repoll();
         }
     }
 
-    /// Stops direct copies with the peer, after a copy that has failed.
+    /// Stops direct copies from and to the peer, after the kernel has refused one. The next poll notifies the peer.
     pub fn stop_copying(&self) {
         if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.peer_segment.note_refusal();
@@ -330,7 +330,7 @@ impl End {
     }
 
     /// Ensures that the revocable record that ends at `position` is executed even if the peer's program only reads
-    /// memory: see [`guard`](crate::guard).
+    /// memory, without calls: see [`guard`](crate::guard).
     #[inline]
     pub fn watch(&self, position: u64) {
         if !self.control().guard.watch(&self.pending_records, position) {
@@ -357,8 +357,9 @@ impl End {
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let table = self.peer_segment.transfers(self.side);
         let entered = self.peer_segment.own[usize::from(self.side & 1)].enter(table, transfers::own_tid());
-        // SYNC target: the thread id is loaded before flag and row are checked. If the peer replaces the thread, only a
-        // copy through the old thread can miss the revocation, and that copy fails once the old thread has exited.
+        // SYNC target: the thread id is loaded before the peer's flag and row are checked. If the peer replaces the
+        // thread, only a copy through the old thread can miss the revocation. That copy fails once the old thread has
+        // exited.
         let copy_target = self.peer_segment.copy_target();
         fence(Ordering::Acquire);
         // SYNC moving: the slot is entered before this check.
@@ -379,15 +380,15 @@ impl End {
 }
 
 pub struct Moving<'a> {
-    /// The target thread of copies.
+    /// Id of the peer's thread through which this transfer copies.
     pub copy_target: libc::pid_t,
     peer_segment: &'a PeerSegment,
     _entered: Entered<'a>,
 }
 
 impl Moving<'_> {
-    /// Returns whether the peer has replaced its target thread: a copy that found no thread must then restart with
-    /// [`End::begin_moving`]; otherwise, the peer's memory is unreachable.
+    /// Returns whether the peer has replaced its target thread. Called after a copy that found no thread. If `true`,
+    /// the copy must restart with [`End::begin_moving`]; otherwise the peer's memory is unreachable.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
         self.peer_segment.copy_target() != self.copy_target

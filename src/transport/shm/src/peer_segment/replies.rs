@@ -1,33 +1,34 @@
 //! Polls of a connection whose peer usually replies.
 //!
 //! The peer stores its position when it has consumed a request, and then sends its reply. If this side has just loaded
-//! the position, the peer must first get that cache line back, which takes as long as a message and delays the reply.
+//! the position, the peer must first get that cache line back. That takes as long as a message, and delays the reply.
 //! But a reply also contains the position. So if a request follows a record of the peer, polls first wait for a reply,
-//! without loading the position: for twice as many polls as there were since the last such request. If this was not
-//! enough, the polls after the next requests do not wait.
+//! without loading the position. They wait for twice as many polls as there were since the last such request. If this
+//! was not enough, the polls after the next [`PENALTY`] such requests do not wait.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Maximum number of polls that wait for a reply.
+/// Maximum number of polls that wait for a reply to one request.
 const MAX_POLLS: u32 = 128;
 /// Number of requests whose polls do not wait, after polls have waited unsuccessfully.
 const PENALTY: u32 = 16;
 
-/// Changed by posts under the transmit lock. Polls only load. Polls are numbered, modulo 2^32.
+/// State that decides whether polls wait. Posts change it under the transmit lock. Polls are numbered modulo 2^32.
 #[derive(Default)]
 pub struct Replies {
-    /// Set if polls after the last request wait.
+    /// Set if the polls after the last request wait for a reply.
     wait: AtomicBool,
-    /// Number of the last poll that waits.
+    /// Number of the first poll that no longer waits.
     until: AtomicU32,
-    /// This side's position in the peer's ring, and the number of the last poll, at the last request after a record.
+    /// This side's position in the peer's request ring at the last request that followed a record of the peer.
     taken: AtomicU64,
+    /// Number of the last poll before that request.
     last: AtomicU32,
     penalty: AtomicU32,
 }
 
 impl Replies {
-    /// Notes a request. `taken` changes with each record of the peer, and `now` returns the number of the last poll.
+    /// Notes a request. `taken` changes with each record of the peer; `now` returns the number of the last poll.
     #[inline]
     pub fn on_request(&self, taken: u64, now: impl FnOnce() -> u32) {
         if self.taken.load(Ordering::Relaxed) != taken {
@@ -53,7 +54,7 @@ impl Replies {
         self.wait.store(wait > 0, Ordering::Relaxed);
     }
 
-    /// Returns whether poll `now` waits for the reply to the last request.
+    /// Returns whether the poll with number `now` waits for the reply to the last request.
     #[inline]
     pub fn waits(&self, now: impl FnOnce() -> u32) -> bool {
         self.wait.load(Ordering::Relaxed) && self.until.load(Ordering::Relaxed).wrapping_sub(now()) as i32 > 0

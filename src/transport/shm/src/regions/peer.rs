@@ -23,21 +23,21 @@ impl PeerRegions {
         self.memory.view(index * ROW_SIZE).ok()
     }
 
-    /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` if there is no such row.
+    /// Returns the peer's virtual address of remote address `addr`, without checks; `addr` if no row belongs to `key`.
     pub fn address(&self, key: u32, addr: u64) -> u64 {
         let (index, _) = split_key(key);
-        // The words may be of different generations; [`PeerRegions::locate`] then rejects the key.
+        // The peer may reuse the row between the two loads. [`PeerRegions::locate`] then rejects the key.
         self.row(index).map_or(addr, |row| row.addr.load().wrapping_add(addr.wrapping_sub(row.first.load())))
     }
 
-    /// Returns whether there is a region or window `key`.
+    /// Returns whether the peer has a region or window with this key.
     pub fn exists(&self, key: u32) -> bool {
         let (index, generation) = split_key(key);
         generation != 0 && self.row(index).is_some_and(|row| row.generation.load() == generation)
     }
 
-    /// Returns the address of `len` bytes at `addr` in region or window `key`, if it grants `wanted` to the connection
-    /// with the end `theirs`. Takes no locks and makes no system calls.
+    /// Returns the peer's virtual address of `len` bytes at remote address `addr`. Region or window `key` must grant
+    /// `wanted` to the connection, whose end at the peer is `theirs`. Takes no locks and makes no system calls.
     ///
     /// # Errors
     /// The first applicable [`RemoteFault`], in the order `Key`, `Users`, `Rights`, `Bounds`.
@@ -53,11 +53,11 @@ impl PeerRegions {
         let (index, generation) = split_key(key);
         let Some(row) = self.row(index) else { return Err(RemoteFault::Key) };
         let before = row.generation.load();
-        // SYNC region-row: the generation orders the other words.
+        // SYNC region-row: the loads below see the words that were published with the generation, or later words.
         fence(Ordering::Acquire);
         let (users, rights) = (Users(row.users.load()), row.rights.load());
         let (first, size, base) = (row.first.load(), row.len.load(), row.addr.load());
-        // SYNC region-reuse: if any word is of a later generation, the next load sees that generation.
+        // SYNC region-reuse: if any word is of a later generation, the next load does not return the old generation.
         fence(Ordering::Acquire);
         if generation == 0 || before != generation || row.generation.load() != generation {
             return Err(RemoteFault::Key);
@@ -71,7 +71,7 @@ impl PeerRegions {
         if !within(addr, len, first, size) {
             return Err(RemoteFault::Bounds);
         }
-        // A false address in the row harms only the peer's own memory.
+        // The peer has stored this address. A false address harms only the peer's own memory.
         Ok(base.wrapping_add(addr - first))
     }
 }

@@ -93,7 +93,7 @@ fn hides_row_during_removal() {
 
 #[test]
 fn peers_never_mix_generations() {
-    // One row, so that it is reused.
+    // The table has one row, so that each registration reuses it.
     let (file, memory) = SharedMemory::create("test", FIRST, Access::ReadOnly).expect("memory");
     let table = RegionTable::new(Some(Box::new(Published(memory))), 1);
     let peer = peer_of(&file);

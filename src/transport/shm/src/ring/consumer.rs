@@ -12,17 +12,17 @@ pub struct Consumer<A: Area = Mapped> {
     pub(super) area: A,
     pub(super) head: u64,
     pub(super) spot: RingCursor,
-    /// Last published position.
+    /// Position that this side last published: the slots before it are released.
     released: u64,
 }
 
-/// A record with a validated header.
+/// A record whose header was copied and validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
-    /// From [`Reservation::finish`](super::Reservation::finish), like `flags`, `aux` and `credit`. The kind is never 0.
+    /// Never 0. From [`Reservation::finish`](super::Reservation::finish), like `flags`, `aux` and `credit`.
     pub kind: u8,
     pub flags: u8,
-    /// Size of the payload in bytes, which ends inside the area.
+    /// Size of the payload in bytes. The payload ends inside the area.
     pub len: u32,
     pub aux: u64,
     pub credit: u64,
@@ -119,7 +119,7 @@ impl<A: Area> Consumer<A> {
         if fits { Next::Small(small) } else { Next::Other }
     }
 
-    /// Returns whether a small record of `len` bytes has two contiguous slots at this position.
+    /// Returns whether a record of `len` bytes at this position can be small: it fits two slots, which are contiguous.
     fn has_two(&self, len: usize) -> bool {
         len <= SMALL && !self.area.is_start(self.spot.0 + SLOT as u64)
     }
@@ -128,7 +128,7 @@ impl<A: Area> Consumer<A> {
     pub fn skip_small(&mut self, small: Small) {
         if small.len() > ONE {
             cold_path();
-            // The slots are contiguous, so the second one starts no lap.
+            // The two slots are contiguous, so the second slot does not start a lap.
             self.head += 1;
             self.spot = RingCursor(self.spot.0 + SLOT as u64);
         }
@@ -172,7 +172,7 @@ impl<A: Area> Consumer<A> {
         self.head - self.released
     }
 
-    /// Releases the slots of all skipped records to the producer. Returns the position.
+    /// Releases the slots of all skipped records to the producer. Returns the consumer's position, for [`is_there`].
     #[inline]
     pub fn release(&mut self) -> RingCursor {
         self.released = self.head;
@@ -183,7 +183,7 @@ impl<A: Area> Consumer<A> {
 }
 
 impl Consumer<Mapped> {
-    /// Returns the payload of `small`, which [`Consumer::next`] has returned, valid until the slot is released.
+    /// Returns the payload of `small`, the result of the last [`Consumer::next`]. Valid until its slots are released.
     #[inline]
     pub fn small_source(&self, small: Small) -> Source<'_> {
         let (first, len) = self.area.behind_header(self.spot.0, small.len());
@@ -191,7 +191,7 @@ impl Consumer<Mapped> {
         unsafe { Source::new(first, len) }
     }
 
-    /// Returns the payload of `view`, valid until the record is released.
+    /// Returns the payload of `view`. Valid until the record is released.
     #[inline]
     pub fn source(&self, view: &RecordView) -> Source<'_> {
         self.area.source(view.payload(), view.len as usize)

@@ -1,4 +1,4 @@
-//! The position of a ring's side: lap and next slot.
+//! The position of a ring's consumer, as one word: lap and next slot.
 
 use std::sync::atomic::Ordering;
 
@@ -7,22 +7,22 @@ use host::cold_path;
 use super::{Area, First, POSITION, SLOT};
 use host::word::Word;
 
-/// Returns the lap at `position`. Consecutive laps differ, and the zeros of a new ring are the lap before the first.
+/// Returns the lap at `position`. Consecutive laps differ, and a new ring's zeros are the lap before the first.
 #[inline]
 pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
     ((position >> area.shift()) as u8).wrapping_add(1)
 }
 
-/// A slot's offset and lap in one word, with as much of the position as records contain.
+/// The consumer's position as one word: the lap, and the [`POSITION`] bits of the position as a slot's byte offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingCursor(pub u64);
 
 const _: () = assert!((POSITION * SLOT as u64) >> RingCursor::LAP == 0);
 
 impl RingCursor {
-    /// Bit position of the lap. The lower bits are the offset of the slot, which areas mask.
+    /// Lowest bit of the lap. The bits below are the slot's byte offset, which an [`Area`] takes modulo its size.
     const LAP: u32 = 48;
-    /// Flag with which a cursor matches no record's lap.
+    /// Flag above the lap. While it is set, the cursor is shut: [`is_there`] compares all bits, and finds no record.
     const SHUT: u64 = 1 << 56;
 
     pub(super) fn new(area: &impl Area, position: u64) -> RingCursor {
@@ -32,13 +32,13 @@ impl RingCursor {
 
     pub const FIRST: RingCursor = RingCursor(1 << Self::LAP);
 
-    /// Returns a cursor with the same position, which matches no record if `shut`.
+    /// Returns a cursor with the same position; if `shut`, [`is_there`] finds no record at that cursor.
     #[inline]
     pub fn shut(self, shut: bool) -> RingCursor {
         RingCursor(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
     }
 
-    /// Returns the bits of the position that records contain.
+    /// Returns the [`POSITION`] bits of the position, which records contain.
     #[inline]
     pub fn position(self) -> u64 {
         (self.0 / SLOT as u64) & POSITION

@@ -236,8 +236,9 @@ fn ring_passes_small_messages_of_two_slots() {
     pass_small(4, &[60, 1, 112, 2]);
 }
 
-/// Models [`PeerSegment`](crate::peer_segment::PeerSegment) and [`Hot`](crate::hot::Hot): one side stores a record and
-/// does not notify, because the other side polls, which then stops polling. Each side executes its own fence.
+/// Models [`PeerSegment`](crate::peer_segment::PeerSegment) and [`Hot`](crate::hot::Hot): one side stores a record, and
+/// does not notify the other side if that polls. Concurrently, the other side stops polling. Each side executes its own
+/// fence.
 #[test]
 fn no_record_is_missed_when_polling_ends() {
     loom::model(|| {

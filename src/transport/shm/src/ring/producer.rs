@@ -11,7 +11,7 @@ pub struct Producer<A: Area = Mapped> {
     area: A,
     pub(super) tail: u64,
     pub(super) head: u64,
-    /// One bit for each slot whose first word is arbitrary, because the slot is inside a record or a pad.
+    /// A bit per slot, set while the first word is arbitrary, because the slot was inside a record or a pad.
     unclear: [u64; WORDS],
     any_unclear: bool,
 }
@@ -38,7 +38,7 @@ impl<A: Area> Producer<A> {
 
     #[inline]
     pub fn max_payload(&self) -> usize {
-        // The pad before a record can be almost as long as the record.
+        // The pad before a record can be almost as long as the record, and both must fit into the ring.
         ((self.area.slots() / 2).max(1) * SLOT as u64) as usize - HEADER
     }
 
@@ -68,8 +68,8 @@ impl<A: Area> Producer<A> {
         Ok(Some(Reservation { producer: self, start, room: payload, filled: 0 }))
     }
 
-    /// Puts a small record, the first [`SMALL`] bytes of `head` and `rest`, into a ring with room. Returns the position
-    /// after it; `None` if it needs two slots that are not contiguous.
+    /// Puts a small record, the first [`SMALL`] bytes of `head` and `rest`, into the ring, which must have room.
+    /// Returns the position after the record; `None` if it needs two slots that are not contiguous.
     #[inline(always)]
     pub fn put_small<const N: usize>(
         &mut self,
@@ -97,8 +97,8 @@ impl<A: Area> Producer<A> {
         Some(end)
     }
 
-    /// Takes the slot at `position` for the rest of a small record. Returns the position after it; `None` if it is not
-    /// contiguous with the first slot.
+    /// Takes the slot at `position` for the rest of a small record. Returns the position after the slot; `None` if the
+    /// slot is the area's first, and thus not contiguous with the record's first slot.
     #[inline(never)]
     fn second_slot(&mut self, position: u64) -> Option<u64> {
         if self.area.is_start(position * SLOT as u64) {
@@ -108,7 +108,7 @@ impl<A: Area> Producer<A> {
         Some(position + 1)
     }
 
-    /// Loads the consumer's position. Fails if it decreased or is past the last record.
+    /// Loads the consumer's position. Fails if the position has decreased or is past the last record.
     #[inline]
     pub fn consumed(&mut self) -> Result<u64, Corrupt> {
         // SYNC ring-head: consumed slots may be overwritten. The consumer's reads precede its store, a Release; this
@@ -121,11 +121,11 @@ impl<A: Area> Producer<A> {
         Ok(head)
     }
 
-    /// Notes the consumer's position from a record of the opposite direction. Fails if it is past the last record.
+    /// Notes the consumer's position from a record of the opposite direction. Fails if it is past the own last record.
     #[inline]
     pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
         let more = credit.wrapping_sub(self.head) & POSITION;
-        // The record may have waited for long: the known position may be newer.
+        // The record may have waited for long, so its position may be older than the known position.
         if more <= POSITION / 2 {
             if more > self.tail - self.head {
                 return Err(Corrupt);
@@ -145,7 +145,7 @@ impl<A: Area> Producer<A> {
         self.tail - self.head
     }
 
-    /// Marks `count` slots from position `from` as arbitrary. The slots must not wrap around.
+    /// Notes that the first words of `count` slots from position `from` are arbitrary. The slots must not wrap around.
     fn note_unclear(&mut self, from: u64, count: u64) {
         self.any_unclear |= count > 0;
         let first = from & (self.area.slots() - 1);
@@ -179,7 +179,7 @@ impl<A: Area> Producer<A> {
 }
 
 impl Producer<Mapped> {
-    /// Returns the payload of the record that ends at `end`, valid until the consumer passes it.
+    /// Returns the `len` payload bytes of the record that ends at `end`. Valid until the consumer passes the record.
     pub fn payload(&self, end: u64, len: usize) -> Source<'_> {
         let start = end.wrapping_sub(slots_for(len));
         self.area.source(start.wrapping_mul(SLOT as u64).wrapping_add(HEADER as u64), len)
@@ -187,7 +187,7 @@ impl Producer<Mapped> {
 }
 
 impl<A: Area> Reservation<'_, A> {
-    /// Appends as much of `piece` as fits. Returns the number of bytes.
+    /// Appends as much of `piece` as fits. Returns the number of appended bytes.
     #[inline]
     pub fn write(&mut self, piece: Source<'_>) -> usize {
         let (piece, _) = piece.split(self.room - self.filled);
@@ -209,7 +209,7 @@ impl<A: Area> Reservation<'_, A> {
         let area = &producer.area;
         let at = start * SLOT as u64;
         area.store_second(at, Second::new(aux, credit).pack());
-        // `filled` is at most `max_payload()`, which is below 2^24.
+        // `filled` is at most `max_payload()`, which is below 2^24, so the header has room for it.
         let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit: credit as u16 };
         // SYNC ring-record: passes the record's bytes and the credit to the consumer. The slot after the record was
         // cleared before (Relaxed), so a consumer that reaches it finds no old bytes. The pad that leads to the record

@@ -1,7 +1,7 @@
 //! Loom models (`make steps STEP=loom`) of threads that fall asleep and peers with data.
 //!
-//! The kernel compares the alarm's word and sleeps atomically. So a thread sleeps indefinitely if the word has its
-//! sleep's number at the end.
+//! The kernel compares the alarm's word and sleeps atomically. So a leader sleeps indefinitely if the word still has
+//! the number of its sleep at the end of the model.
 
 use loom::sync::atomic::{AtomicBool, AtomicU32 as ModelU32, AtomicU64 as ModelU64};
 use loom::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ struct Model {
     sleepers: Mutex<Sleepers>,
     ended: [ModelU32; 2],
     wakeup_fd: AtomicBool,
-    /// Set if a ring finds no sleeper.
+    /// Set if each ring finds no sleeper: the leader is awake and busy.
     away: bool,
 }
 
@@ -186,7 +186,7 @@ fn second_wait_handles_completion() {
 
 #[test]
 fn second_wait_is_independent_of_first() {
-    // The peer's ring wakes the first wait, which then does nothing, or finds it awake.
+    // The peer's ring wakes the first wait, which then does nothing, or finds the first wait awake.
     for away in [false, true] {
         explore(away, |model| {
             model.arm(false);

@@ -26,7 +26,8 @@ impl Model {
     }
 }
 
-/// The initiator revokes what it can of `records` records, but fails to copy record `fails`; the target processes all.
+/// The initiator revokes as many of `records` records as it can, but fails to copy record `fails` (none if 0). The
+/// target handles all records.
 fn race(records: u64, fails: u64) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
@@ -38,7 +39,7 @@ fn race(records: u64, fails: u64) {
             thread::spawn(move || {
                 for end in 1..=records {
                     if !model.claim.take_back(end) {
-                        // The target executes it; later records must wait.
+                        // The target executes this record; later records must wait.
                         while model.head.load(Ordering::Acquire) < end {
                             thread::yield_now();
                         }

@@ -1,4 +1,4 @@
-//! The receives and reports of a connection's receiving direction.
+//! Delivery of small messages to the receives of a connection.
 
 use dat_core::event::Status;
 use dat_core::transport::{Delivery, Placement, RecvDone};
@@ -14,8 +14,8 @@ impl Conn {
     ///
     /// # Errors
     /// The reason why the message is not delivered. Sets `failed` to a receive that is too short or whose memory is not
-    /// registered. If there is no receive, only [`QpBase::take`](dat_software::qp::QpBase::take) makes a later post
-    /// resume the connection.
+    /// registered. If there is no receive, the caller must call [`QpBase::take`](dat_software::qp::QpBase::take), so
+    /// that a later post resumes the connection.
     #[inline(always)]
     pub fn deliver<'s>(
         &self,
@@ -37,7 +37,7 @@ impl Conn {
         let (id, status) = match delivery {
             Delivery::Done => return Ok(()),
             Delivery::Other => {
-                // The internal endpoint of a datagram connection has no receives.
+                // The internal endpoint of a datagram connection has no receives; messages go to the datagram endpoint.
                 cold_path();
                 let datagrams = self.base.receiver.datagrams();
                 let stored = datagrams.is_some_and(|receiver| receiver.deliver(len, solicited, place));
@@ -51,7 +51,7 @@ impl Conn {
         Err(Stop::Failed)
     }
 
-    /// Returns the transfers of all peers to and from this process's memory.
+    /// Returns the outstanding transfers of all peers to and from this process's memory; `None` if there are none.
     pub fn transfers(&self) -> Option<Pending> {
         self.attachment.get()?.link.context()?.links.transfers()
     }

@@ -1,14 +1,14 @@
 //! Reads and atomic operations of the peer, immediate values of its writes, and windows that its messages invalidate.
 //!
 //! An atomic operation is one CPU instruction, so it is atomic for the target's threads too. It is executed exactly
-//! once: the response gets its room first, and consuming the record cannot fail. Until the record is consumed, later
-//! copies to or from the target's memory wait, even within one process. A write's immediate value is a record after the
-//! write's bytes, and consumes a receive.
+//! once: the response gets its room before the execution, and consuming the record cannot fail. Until the record is
+//! consumed, later copies of the initiator from and to the target's memory wait, even within one process. A write's
+//! immediate value is a record after the write's bytes, and consumes a receive.
 //!
 //! A message that invalidates a window starts with a record that names the window and takes the receive. After the
 //! complete message has arrived, the window's row is closed, and not reused before the next bind or free. The message
-//! completes when transfers in progress have ended: the peer's for a window of one connection, all peers' for a window
-//! of a zone. Each turn checks for that, so other connections progress.
+//! completes when the transfers in progress have ended: the peer's for a window of one connection, all peers' for a
+//! window of a zone. Each turn of the connection only checks whether they have ended, so other connections progress.
 
 use std::iter;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Arriving {
         }
     }
 
-    /// Executes a write that is one record.
+    /// Executes a revocable write, whose bytes are all in the record.
     fn short_write(&self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
         let target = read_target(ring, view, 0)?;
         let bytes = ring.source(view).split(record::TARGET).1;
@@ -72,7 +72,7 @@ impl Arriving {
         }
     }
 
-    /// Executes an atomic operation once: the record is consumed, or the connection fails.
+    /// Executes an atomic operation once: afterwards the record is consumed, or the connection fails.
     pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
         let bytes = read::<{ record::ATOMIC }>(ring, view, 0)?;
         if view.len as usize != bytes.len() || view.aux != WORD {
@@ -113,7 +113,7 @@ impl Wire for Turn<'_> {
             revocation.closed = true;
             revocation.pending = match users.zone() {
                 Some(_) => self.conn.transfers(),
-                // Only this peer had access.
+                // Only the peer of this connection had access.
                 None => Pending::new(end.control(), iter::once(&end.peer_segment)),
             };
         }

@@ -1,4 +1,4 @@
-//! Arriving messages and RDMA writes: in one record, in pieces, or in the sender's memory.
+//! Arriving messages and RDMA writes: in one record, in pieces, or as addresses in the sender's memory.
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
@@ -13,8 +13,8 @@ use crate::peer_segment::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};
 
-/// Offers the sender half of the next bytes, up to twice `slice`, of a message of `len` bytes. Returns this side's
-/// slice, which follows the sender's; `None` if this side should copy everything.
+/// Of the next bytes of a message of `len` bytes, up to twice `slice`, offers the sender the first half, as offer
+/// `number`. Returns the second half, this side's slice; `None` if there is no offer, and this side copies everything.
 fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<Slice> {
     if slice.len < SHARED_MIN {
         return None;
@@ -28,8 +28,8 @@ fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Sli
     Some(Slice { offset: offset + part, len: both - part, last: offset + both == len })
 }
 
-/// Returns the bytes of a message or write in the peer's memory, from byte `skip` of the payload. They must have the
-/// record's length.
+/// Decodes the sender's segments of a message or write, which start at byte `skip` of the payload. Their total length
+/// must be `view.aux`.
 fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Result<ArrayVec<RemoteSegment, MAX_SEGMENTS>, Halt> {
     let payload = (view.len as usize).checked_sub(skip).ok_or_else(violation)?;
     let count = payload / record::TARGET;
@@ -86,7 +86,7 @@ impl Arriving {
         self.fetching = Some(Fetching { into, places, len, offset: 0, asked: false, offered: None, ahead: None });
     }
 
-    /// Continues to fetch a message: in slices, with or without the sender's help, or by requesting the bytes.
+    /// Continues to fetch a message or write: in slices, with or without the sender's help, or by requesting the bytes.
     #[cold]
     pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Executed {
         let Some(fetching) = &mut self.fetching else { return Err(Halt::Wait) };
@@ -128,7 +128,7 @@ impl Arriving {
                             fetching.offered = Some(slice.offset);
                             match read {
                                 Ok(word) => fetching.ahead = Some((slice, word)),
-                                // The next iteration resolves the offer, then fails or asks the sender.
+                                // The next iteration resolves the offer, then requests the missing bytes.
                                 Err(CopyError::Refused) => {}
                                 Err(error) => return Err(self.fetch_failed(error)),
                             }
@@ -142,7 +142,7 @@ impl Arriving {
                 Ok(()) => fetching.offset += now,
                 Err(CopyError::Refused) => {
                     fetching.ahead = None;
-                    // Without room for the request, this side asks again after a notification or a poll.
+                    // If the response ring has no room for the request, a later poll asks again ([`Busy::Asking`]).
                     let asked = turn.with_tx(|tx| {
                         let asked = tx.responses.ask_for(end, view.end(), offset);
                         end.set_busy(Busy::Asking, !asked);
@@ -165,7 +165,7 @@ impl Arriving {
     fn fetch_failed(&self, error: CopyError) -> Halt {
         let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());
         match error {
-            // The peer has freed its memory.
+            // The peer has freed the memory of this message or write.
             CopyError::Failed(Status::RemoteAccess) => Fatal::of_peer(Status::LocalProtection).into(),
             CopyError::Failed(_) if write => Fatal::of_peer(Status::RemoteAccess).into(),
             CopyError::Failed(status) => self.incoming.recv_failed(status),

@@ -1,4 +1,5 @@
-//! Records of the response ring.
+//! Arrived records of the response ring: responses to this side's reads, requested bytes of messages, and the peer's
+//! requests for bytes.
 
 use dat_core::event::Status;
 use dat_software::records::{Executed, Fatal, Halt, violation};

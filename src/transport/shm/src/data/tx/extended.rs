@@ -11,7 +11,7 @@ use crate::record::{self, Acknowledge, Header, WORD, kind};
 use crate::sleep::Notice;
 
 impl Tx {
-    /// Writes the bytes, then puts the immediate value into the ring: a peer with the value sees the bytes.
+    /// Writes the bytes, then puts the immediate value into the ring: a peer that has the value sees the bytes.
     pub(super) fn write_immediate(
         &mut self,
         end: &End,
@@ -57,7 +57,7 @@ impl Tx {
         self.message(end, header, request, budget)
     }
 
-    /// Requests an atomic operation, even within a process, to keep the order with earlier messages.
+    /// Puts an atomic operation into the ring, even within a process, to keep the order with earlier messages.
     pub(super) fn atomic(
         &mut self,
         end: &End,
@@ -74,7 +74,7 @@ impl Tx {
         if let StartOutcome::Started(Done::At(position)) = launch {
             (self.written, self.revocable.behind) = (position, position);
             end.notify_peer(Notice::Record);
-            // As after a write, the peer's program may only be reading the word.
+            // As after a write, the peer's program may only be reading the word, without a call.
             if !end.peer_segment.is_local() {
                 end.watch_peer(position);
             }

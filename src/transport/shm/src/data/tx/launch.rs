@@ -1,4 +1,4 @@
-//! Execution of requests: through the ring, by copies to and from the peer's memory, or later.
+//! The start of requests: through the ring, or by copies from and to the peer's memory.
 
 use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
@@ -24,12 +24,12 @@ impl Tx {
         sent
     }
 
-    /// Executes a request as far as possible now. If it must wait, another thread or a later poll resumes it.
+    /// Executes a request as far as possible now. If the request must wait, ensures a poll that resumes it.
     #[inline]
     pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         loop {
             match self.attempt(end, request, budget) {
-                // The peer has consumed the ring since the attempt, so attempt again.
+                // The peer has consumed all records since the attempt, so no notification follows: attempts again.
                 StartOutcome::Waits(WaitReason::Peer) if !self.ask(end, Acknowledge::Needed) => {}
                 launch => return launch,
             }
@@ -61,7 +61,7 @@ impl Tx {
         }
     }
 
-    /// Returns the path of the present request, which the first attempt chooses.
+    /// Returns the path of the request that is being started, which its first attempt chooses.
     fn route(&mut self, end: &End, transfer: Transfer, len: u64) -> Route {
         if let Some(route) = self.part.route {
             return route;
@@ -77,7 +77,7 @@ impl Tx {
             is_behind: is_remote && self.is_behind_write(),
         };
         let route = route(transfer, len, &peer);
-        // If the record is needed only to follow an earlier write, a later attempt chooses again.
+        // If the record is needed only to follow an earlier write, a later attempt chooses the path again.
         if route != Route::Record || peer.polls {
             self.part.route = Some(route);
         }
@@ -249,7 +249,7 @@ impl Tx {
             };
             self.part.route = Some(next);
         }
-        // The peer sends the remaining bytes.
+        // By [`Route::Pieces`]: the peer sends the remaining bytes.
         if self.reading.len() >= self.reads_out {
             return StartOutcome::Waits(WaitReason::Answer);
         }
@@ -283,8 +283,8 @@ impl Tx {
         })
     }
 
-    /// Puts `head` and the request's bytes into the ring, as several records if necessary. Without room, the next call
-    /// continues.
+    /// Puts `head` and the request's remaining bytes into the ring, as several records if necessary. If the ring has no
+    /// room, the next call continues.
     #[inline]
     pub(super) fn pieces(
         &mut self,

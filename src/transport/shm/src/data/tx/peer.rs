@@ -21,13 +21,13 @@ impl Tx {
         end.set_busy(Busy::Reading, true);
     }
 
-    /// Accepts a read and sends what it can. Returns `false` if the direction is closed or has no room for a response.
+    /// Accepts a read of the peer. Returns `false` if the direction is closed or has no room for the response.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
         let room = !self.closed && self.responses.has_room();
         if room {
             self.responses.owe(PendingResponse::Bytes { target, offset: 0 });
-            // The next poll finds and reports a failure again.
+            // A failure is ignored, because the next poll finds and reports it again.
             let _ = self.responses.progress(end, &mut Budget::turn());
             if !self.responses.is_empty() {
                 end.repoll();
@@ -61,8 +61,9 @@ impl Tx {
         waits
     }
 
-    /// Queues the bytes from `offset` of the message at `position`. Returns `false` if the request violates the
-    /// protocol: no such message is in flight, one is already queued, or it has no bytes from `offset`.
+    /// Queues the bytes from `offset` of the message whose record ends at `position`. Returns `false` if the peer's
+    /// request violates the protocol: no such message is in flight, one is already queued, or it has no bytes from
+    /// `offset`.
     pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
         if self.closed {
             return true;
@@ -94,7 +95,7 @@ impl Tx {
         let offer = end.peers_offer();
         let Some((number, part)) = offer.look() else { return };
         let Some((_, segments, len)) = self.announced_at(part.position) else { return };
-        // False data about the peer's memory can harm only the peer.
+        // If the offer has false data about the peer's memory, only the peer is harmed.
         let there = part.offset <= len && part.target.len <= len - part.offset;
         if there && budget.whole(end, part.target.len) && offer.take(number) {
             let written = copy::give(end, &segments, &part).is_ok();
@@ -104,10 +105,10 @@ impl Tx {
         }
     }
 
-    /// Stores bytes of the oldest read.
+    /// Stores `bytes`, a response, in the segments of the oldest outstanding read or atomic operation.
     ///
     /// # Errors
-    /// The connection must end.
+    /// The failure with which the connection must end.
     pub fn on_read_data(&mut self, end: &End, bytes: Source<'_>) -> std::result::Result<(), Fatal> {
         let Some(reading) = self.reading.front() else { return Err(Fatal::default()) };
         let (id, len) = (reading.id, bytes.len() as u64);

@@ -3,7 +3,7 @@
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
 //! writes and reads use the ring while the peer consumes them in time. If the peer's position does not move for five
 //! microseconds while such a record waits, this side revokes the records in order ([`Claim`](crate::claim::Claim)), and
-//! copies; posts, polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be
+//! copies. Polls check the time, and the [`guard`](crate::guard) schedules polls. An atomic operation cannot be
 //! revoked, so later records wait for the peer. A record whose copy fails is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. Until then, writes and reads use the kernel, unless
@@ -39,9 +39,10 @@ enum What {
 #[derive(Clone, Copy)]
 pub(super) struct Revocable {
     end: u64,
-    /// End of the last earlier record that is not revocable.
+    /// End of the last earlier record that is not revocable. The peer must consume it before this record is complete.
     after: u64,
-    /// End of the last earlier record that changes the peer's memory and cannot be revoked.
+    /// End of the last earlier record that changes the peer's memory and cannot be revoked. The peer must consume it
+    /// before this record is revoked.
     behind: u64,
     target: RemoteSegment,
     what: What,
@@ -58,17 +59,17 @@ pub(super) struct RevocableRecords {
     after: u64,
     /// End of the last record that changes the peer's memory and cannot be revoked.
     pub(super) behind: u64,
-    /// Position up to which all changes of the peer's memory are done.
+    /// End of the last revoked and copied record: all earlier changes of the peer's memory are done.
     pub(super) done: u64,
-    /// End of the last read with a response; all earlier records are consumed.
+    /// End of the last read whose response has arrived, which shows that the peer has consumed all earlier records.
     answered: u64,
     seen: u64,
-    /// Set while this side may revoke; otherwise the peer must consume a record first.
+    /// Set while this side may revoke records; otherwise the peer must first consume a record.
     mine: bool,
 }
 
 impl RevocableRecords {
-    /// Returns the position up to which records are complete if the peer has consumed `consumed`.
+    /// Returns the position up to which records are complete if the peer has consumed the ring up to `consumed`.
     #[inline]
     pub(super) fn reach(&self, consumed: u64) -> u64 {
         let consumed = consumed.max(self.answered);
@@ -106,7 +107,7 @@ impl RevocableRecords {
         self.answered = self.answered.max(end);
     }
 
-    /// Notes an empty record from `tail` to `end`.
+    /// Notes an empty record from position `tail` to `end`, which does not delay the completion of revocable records.
     pub(super) fn on_empty_record(&mut self, tail: u64, end: u64) {
         if self.tail == tail {
             self.tail = end;
@@ -139,7 +140,7 @@ impl Tx {
     }
 
     /// Executes a write that fits a record: within this process immediately, otherwise through the ring, if the peer
-    /// should execute it. Returns `None` if it must wait, fails, or needs another way.
+    /// should execute it. Returns `None` if the write must wait, fails, or needs another path.
     #[inline(always)]
     pub(super) fn try_revocable_write(
         &mut self,
@@ -164,7 +165,7 @@ impl Tx {
         }
     }
 
-    /// Executes a write within this process, if it is the only request. Otherwise, or if it fails, returns `None`.
+    /// Executes a write within this process. Returns `None` if other requests are outstanding, or if the write fails.
     #[inline(always)]
     fn try_write_to_self(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Handed> {
         let is_first = self.plain && self.tx_ring.known() == Some(self.tx_ring.tail());
@@ -216,7 +217,7 @@ impl Tx {
         Some(position)
     }
 
-    /// Puts a revocable read into the ring; `None` without room.
+    /// Puts a revocable read into the ring; `None` if there is no room.
     #[inline]
     pub(super) fn short_read(
         &mut self,
@@ -225,7 +226,7 @@ impl Tx {
         request: &Request<'_>,
     ) -> Option<StartOutcome> {
         let target = record::target(remote);
-        // The response implies the peer's position.
+        // No acknowledgement is needed, because the response shows that the peer has consumed the record.
         let acknowledge = Acknowledge::No;
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
         let before = self.tx_ring.tail();
@@ -236,7 +237,7 @@ impl Tx {
         Some(StartOutcome::Started(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer may read itself; `None` if the peer lacks the rights or there is no room.
+    /// Sends a write whose bytes the peer may read itself; `None` if the target forbids that or the ring has no room.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -295,7 +296,8 @@ impl Tx {
             } else if end.pending_records.is_due() {
                 let reads = self.reading.len();
                 self.revocable.mine = self.take_back(end, consumed);
-                // A revoked read has no response, which would report that earlier records are consumed.
+                // A revoked read has no response to show that earlier records are consumed. So this side requests a
+                // notification.
                 if self.reading.len() < reads && !self.ask(end, Acknowledge::Completion) {
                     end.repoll();
                 }
@@ -317,7 +319,8 @@ impl Tx {
         }
     }
 
-    /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
+    /// Revokes and copies the records after position `consumed`, or some of them. Returns `false` if the peer must
+    /// consume a record before this side can continue.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.pending_records.set_due();
@@ -330,7 +333,7 @@ impl Tx {
                 return false;
             }
             if !end.own_claim().take_back(record.end) {
-                // The peer is executing this record.
+                // The peer has claimed this record, and is executing it.
                 return false;
             }
             let outcome = match record.what {
@@ -344,7 +347,7 @@ impl Tx {
                 self.revocable.done = record.end;
                 end.tell_always();
                 if let What::LongWrite(_) = record.what {
-                    // Other connections get their turn first.
+                    // The next poll continues, so that other connections get their turn first.
                     end.pending_records.set_overdue();
                     return true;
                 }
@@ -370,7 +373,7 @@ impl Tx {
         copy::bytes_to_peer(end, bytes.split(TARGET).1, &record.target)
     }
 
-    /// Copies a request's segments to or from the peer's memory, and completes it.
+    /// Copies the kept segments of request `id` to or from the peer's memory, and completes the request.
     fn copy_kept(
         &mut self,
         end: &End,
@@ -388,7 +391,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns a request's kept segments, and its index.
+    /// Returns the range of a request's segments in [`Tx::segments`], and the index of its entry in [`Tx::in_flight`].
     pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
         self.kept_where(|in_flight| in_flight.id == id)
     }

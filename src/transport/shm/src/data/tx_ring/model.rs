@@ -27,7 +27,7 @@ struct Model {
 }
 
 impl Model {
-    /// Creates a connection with a write's record, without a requested notification.
+    /// Creates a connection whose only record, of a write, requests no notification.
     fn behind_a_write() -> Arc<Model> {
         let area = Modelled::new(4);
         let mut tx_ring = TxRing::default();

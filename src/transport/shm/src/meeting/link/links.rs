@@ -36,11 +36,11 @@ impl Links {
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
 
-    /// Returns the number of peers, the number to which this process copies directly, and an obstacle to direct copies.
-    /// `wanted` is `false` if this process forbids direct copies.
+    /// Returns the number of peers, the number of peers to which this process copies directly, and an obstacle to
+    /// direct copies, if any. `wanted` is `false` if this process forbids direct copies.
     pub fn copies(&self, wanted: bool) -> Copies {
         let is_peer = |segment: &&Arc<PeerSegment>| !segment.is_local() && !segment.is_dead();
-        // Cloned, because the obstacles are read from /proc, and no call should wait for these reads at the lock.
+        // Cloned, because the obstacles are read from /proc, and no call should wait for the lock during these reads.
         let peers: Vec<_> = self.all.read().iter().map(|link| &link.peer_segment).filter(is_peer).cloned().collect();
         let obstacle = match peers.len() {
             0 => copies::obstacle(wanted),
@@ -50,7 +50,7 @@ impl Links {
         Copies { peers: peers.len() as u64, direct_peers: direct as u64, obstacle }
     }
 
-    /// Processes arrived data, or waits up to [`POLL_TIMEOUT`] for another thread that does.
+    /// Processes arrived data. If another thread is doing that, waits up to [`POLL_TIMEOUT`] for the end of its round.
     #[inline]
     pub fn poll(&self) {
         self.control.note_poll();
@@ -68,12 +68,13 @@ impl Links {
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// Processes arrived data for the progress thread. Returns `false` if another thread processes it.
+    /// Processes arrived data. Returns `false`, without waiting, if another thread polls.
     pub fn look(&self) -> bool {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled)).is_some()
     }
 
-    /// Processes arrived data for a sleeping wait, like [`Links::poll`].
+    /// Processes arrived data on behalf of sleeping waits. If another thread polls, waits up to [`POLL_TIMEOUT`] for
+    /// two rounds, because the first may have missed the data.
     pub fn serve(&self) {
         self.round_with_others(2, Some(POLL_TIMEOUT));
     }
@@ -155,7 +156,8 @@ impl Links {
         self.control.is_still_awake()
     }
 
-    /// Stops the polling of connections. Called after a sleeping thread was published to the peers.
+    /// Empties the polled set. Called after the published word shows a thread asleep: only connections outside the set
+    /// get ready bits, with which peers wake that thread.
     #[inline]
     fn stop_polling(&self) {
         if self.progress.any_hot.load(Ordering::Relaxed) {
@@ -167,7 +169,7 @@ impl Links {
         }
     }
 
-    /// Removes closed connections, now or in the next round of another thread.
+    /// Removes closed connections from the polled set. If another thread polls, a later poll removes them.
     pub fn forget_dead(&self) {
         // A swap orders the thread that clears the flag after all threads that set it.
         self.progress.any_dead.swap(true, Ordering::Release);
@@ -208,7 +210,8 @@ impl Links {
         Pending::new(&self.control, self.all.read().iter().map(|link| &link.peer_segment))
     }
 
-    /// Waits until no peer uses memory whose access was revoked. Called without locks that another connection needs.
+    /// Waits until no peer accesses memory for which this process has revoked the access. Called without locks that
+    /// another connection needs.
     pub fn await_peers(&self) {
         if let Some(pending) = self.transfers() {
             pending.wait(&self.control);

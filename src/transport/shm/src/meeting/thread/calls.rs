@@ -20,7 +20,7 @@ use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 use dat_census::socket::Socket;
 
 pub struct PendingConnect {
-    /// Weak, because the program may free the connection first.
+    /// Weak, because the program may free the connection before the attempt ends.
     pub conn: Weak<Conn>,
     pub qualifier: u64,
     pub private_data: Vec<u8>,
@@ -74,7 +74,7 @@ pub(super) enum Late {
     Welcome(u64),
 }
 
-/// Returns whether the other process has closed the connection and requests a retry.
+/// Returns whether the other process sent [`Message::Again`] before it closed the connection.
 pub(super) fn is_put_off(socket: &Socket) -> bool {
     let mut packet = [0; MAX_PACKET];
     let last = socket.recv(&mut packet, &mut Vec::new());
@@ -82,7 +82,7 @@ pub(super) fn is_put_off(socket: &Socket) -> bool {
 }
 
 impl Thread {
-    /// Finds or establishes the link to the listening process, then requests the connection.
+    /// Finds or establishes the link to the process that listens at the qualifier, and then requests the connection.
     pub(super) fn connect(&mut self, waiting: PendingConnect) {
         let name = match self.reachable.directory.lookup(waiting.qualifier) {
             Ok(Some(name)) => name,
@@ -116,7 +116,8 @@ impl Thread {
         }
     }
 
-    /// Connects to another process and sends a hello, or schedules another attempt if there is no room.
+    /// Connects to another process and sends a hello. If its queue is full or too many descriptors are in flight,
+    /// schedules another attempt.
     pub(super) fn call(&mut self, name: SocketName, mut call: Call) {
         call.waiting.retain(PendingConnect::is_wanted);
         if call.waiting.is_empty() {
@@ -160,7 +161,7 @@ impl Thread {
 
     pub(super) fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
         let control = &self.context.links.control;
-        // The segment is created first, so that the hello follows the connect immediately.
+        // The segment is created before the connect, so that the hello follows the connect immediately.
         let peer_segment = PeerSegment::create(control, Some(0))?;
         let socket = match self.reachable.directory.connect(name) {
             Err(Errno::AGAIN) => return Err(NoLink::Busy),
@@ -176,7 +177,7 @@ impl Thread {
         match socket.send(&hello.encode(), &[peer_segment.file.fd(), published, regions, alarm]) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return Err(NoLink::Crowded),
-            // The process closed this connection to make room for others, before the hello arrived.
+            // The other process closed this connection before the hello arrived, to make room for other pending peers.
             Err(Errno::PIPE) if is_put_off(&socket) => return Err(NoLink::Busy),
             Err(error) => return Err(error.into()),
         }
@@ -187,7 +188,8 @@ impl Thread {
         Ok((token, link))
     }
 
-    /// Queues a message whose descriptors the system does not accept now. Later messages queue after it.
+    /// Puts a message whose descriptors the system does not accept now at the head of the queue, and sets the timer for
+    /// the next attempt. Later messages queue after this one.
     pub(super) fn be_late(&mut self, message: Late) {
         self.late.push_front(message);
         self.set_timer(self.late_pause, Due::Late);

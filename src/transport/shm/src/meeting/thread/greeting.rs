@@ -27,7 +27,8 @@ impl Thread {
     /// Handles a hello, the first message of a process that has connected.
     ///
     /// # Errors
-    /// The reason why there is no link. A hello with another process's name changes nothing.
+    /// The reason why the hello establishes no link. A hello with the name of another process has no effect on that
+    /// process's link.
     pub(super) fn on_hello(&mut self, token: u64, name: &str, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
         let Some(Stage::Greeted(socket)) = self.peers.get(&token) else { return Ok(()) };
         let socket = socket.clone();
@@ -47,7 +48,7 @@ impl Thread {
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
-        // Of two processes that connect concurrently, the one with the lesser name establishes the link.
+        // If two processes connect to each other concurrently, the process with the lesser name establishes the link.
         if both.is_some() && self.reachable.name.as_str() < name.as_str() {
             self.pending_peers.remove(token);
             self.peers.remove(&token);
@@ -75,18 +76,18 @@ impl Thread {
         Ok(())
     }
 
-    /// Returns whether process `pid`, in this process's view, listens at the socket `name`.
+    /// Returns whether the process with the ID `pid` in this process's pid namespace listens at the socket `name`.
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
         match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
-            // The connect failed, so the listener's id is unknown, and the id in the name decides. No other process is
-            // reachable there.
+            // The connect failed, so the kernel does not report the listener's id, and the id in the name decides. No
+            // other process is reachable at this name.
             Err(_) => name.pid() == Some(pid),
         }
     }
 
-    /// Ends the link of the process `name` if that process has closed the link, but this thread has not read the end:
-    /// the hello for a new link may be handled first.
+    /// Ends the link to the process `name` if that process has closed the link, and this thread has not yet noticed.
+    /// epoll may report the hello for a new link before the end of the old link.
     pub(super) fn settle(&mut self, name: &SocketName) {
         let Some(&token) = self.names.get(name) else { return };
         for _ in 0..TURN {
