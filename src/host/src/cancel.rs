@@ -2,8 +2,8 @@
 //!
 //! Nearly every system call of libc is a cancellation point. Cancellation would unwind frames that hold locks, and Rust
 //! frames that must not be unwound. So providers disable it, except in the sleep of a wait, whose frames have no
-//! destructors, and in fast calls without cancellation points. Rare operations in such calls disable it themselves,
-//! such as closing a descriptor ([`Shielded`]).
+//! destructors, and in fast calls without cancellation points. Rare operations in fast calls, such as closing a
+//! descriptor ([`Shielded`]), disable cancellation themselves.
 //!
 //! The program must not call the library on a thread with asynchronous cancellation enabled.
 //!

@@ -22,7 +22,7 @@ pub unsafe fn bounded<'a>(text: *const c_char, limit: usize) -> Option<&'a CStr>
     Some(unsafe { CStr::from_ptr(text) })
 }
 
-/// Returns a terminated string, truncated to the array.
+/// Returns `text` as a NUL-terminated string, truncated to the array.
 pub fn array<const N: usize>(text: &[u8]) -> [c_char; N] {
     let mut array = [0; N];
     for (to, &from) in array.iter_mut().take(N - 1).zip(text) {

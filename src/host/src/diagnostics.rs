@@ -11,12 +11,13 @@
 //! | `DAT_LOG` | as for `RUST_LOG` | that level |
 //! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!
-//! Several variables add up. A [privileged](environment::privileged) process ignores all variables. The first
-//! [`report`] of a process is also written if standard error is a terminal, and an [announcement](announce) always,
-//! unless a variable is 0 or `off`.
+//! Several variables add up. A [privileged](environment::privileged) process ignores all variables. If no variable
+//! enables errors, each library writes at most one line to standard error. This is its first [announcement](announce),
+//! or its first [`report`] or [`hint`] if standard error is a terminal. A variable that is 0 or `off` prevents this
+//! line.
 //!
 //! Lines go to standard error, unless the masks `DAT_DBG_DEST` or `DAPL_DBG_DEST` select standard output (1), the
-//! system log (2) or both (3). The line for a terminal always goes to standard error.
+//! system log (2) or both (3). They do not affect the line that no variable enables.
 //!
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`]. A line starts with the library's
 //! name and the process number, for example `libdat[4711]: `.
@@ -59,16 +60,16 @@ const SYSTEM_LOG: &str = "/dev/log";
 /// Variables with levels of the `log` facade: `error` to `trace`, `off`.
 const WORDS: [&str; 2] = ["DAT_LOG", "RUST_LOG"];
 
-/// Keyword in the first of [`WORDS`].
+/// Keyword in `DAT_LOG`, the first of [`WORDS`]: lines begin with the time.
 const TIME: &str = "time";
 
-/// First words of this project's module names.
+/// Prefixes of the names of this project's modules.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 
 /// Maximum length of a line in bytes, without its topic.
 const LINE_MAX: usize = 1024;
 
-/// Set once without a lock, because the child of a fork could find the lock held.
+/// Set once, without a lock: the child of a fork could find a lock held by a thread that it lacks.
 static OUTPUT: OnceBox<Output> = OnceBox::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
@@ -161,14 +162,14 @@ pub fn announce(topic: Topic, message: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes the first hint of a process, if standard error is a terminal and no variable disables messages.
+/// Writes a message to standard error if [`reports`] returns `true`, but at most one such message of each library.
 pub fn hint(message: fmt::Arguments<'_>) {
     if reports() {
         write_first(message);
     }
 }
 
-/// Writes the first line that no variable requests, to standard error.
+/// Writes a message that no variable enables to standard error, unless the library has already written one.
 fn write_first(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
     if !REPORTED.swap(true, Ordering::Relaxed) {
@@ -215,7 +216,7 @@ struct Output {
 const STANDARD_OUTPUT: u64 = 1;
 const SYSTEM: u64 = 2;
 
-/// Returns the destinations of both masks.
+/// Returns the bits that are set in at least one of the masks.
 fn destinations(masks: [Option<&OsStr>; 2]) -> u64 {
     masks.into_iter().flatten().filter_map(|value| number(value.as_bytes())).fold(0, |all, mask| all | mask)
 }
@@ -231,7 +232,7 @@ impl Output {
         // Cannot fail: a [`Line`] accepts any text.
         let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
-        // The topic follows the text that may be cut off, so it is complete.
+        // The topic comes after the text has been cut to [`LINE_MAX`], so the topic is always complete.
         if let Some(topic) = topic {
             line.extend([" [", topic.name(), "]"]);
         }

@@ -1,8 +1,8 @@
 //! Epoch-based reclamation without locked instructions for readers.
 //!
-//! A thread uses a shared item only in a *section*, which it counts in its own words with plain stores. An item found in
-//! a section stays valid until the thread leaves the section. A thread that frees an item marks it as dead, and then
-//! calls [`synchronize`]:
+//! A thread uses a shared item only in a *section*, which it counts in words of its own with plain stores. An item
+//! found in a section stays valid until the thread leaves the section. A thread that frees an item marks it as dead,
+//! and then calls [`synchronize`]:
 //!
 //! ```text
 //! reader                                thread that frees
@@ -40,7 +40,7 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// A kind of section.
+/// A kind of section: [`Objects`] or [`Memory`].
 pub trait SectionKind {
     #[doc(hidden)]
     const INDEX: usize;
@@ -69,7 +69,7 @@ impl SectionKind for Memory {
     const INDEX: usize = 1;
 }
 
-/// The sections of one thread, which alone changes the words.
+/// The sections of one kind of one thread. Only that thread changes the words.
 #[derive(Debug)]
 struct Count<W> {
     /// Nesting depth, 0 outside sections.
@@ -119,7 +119,8 @@ impl<W: Word<Value = u64>> Count<W> {
         (self.depth.load(Ordering::Acquire) != 0).then_some(left)
     }
 
-    /// Waits for the end of the present section, with `pass` between polls. Returns `false` once `pass` does.
+    /// Waits for the end of the present section, if any, and calls `pass` between polls. Returns `false` if `pass`
+    /// does.
     fn await_left(&self, mut pass: impl FnMut() -> bool) -> bool {
         let section = self.section();
         while section.is_some() && self.section() == section {
@@ -164,7 +165,7 @@ impl Record {
 /// Head of the list of records, which only grows.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
-/// Records for threads that cannot have their own.
+/// Records for threads that cannot have their own, only for [`briefly`].
 static SPARE: [Record; 8] = [const { Record::new(false) }; 8];
 
 /// Releases the record of a thread that ends. Sections in later destructors create an owner again.
@@ -264,9 +265,9 @@ pub fn is_inside<K: SectionKind>() -> bool {
     own().is_some_and(|record| record.count::<K>().section().is_some())
 }
 
-/// Waits until all other threads have left their present sections, for at most `limit`. Returns whether they have; then
-/// their accesses in these sections are visible. [`Objects`] and [`Memory`] specify which locks the caller must not
-/// hold.
+/// Waits until all other threads have left their present sections of this kind, for at most `limit`; `None` is no
+/// limit. Returns whether they have; then their accesses in these sections are visible. [`Objects`] and [`Memory`]
+/// specify which locks the caller must not hold.
 pub fn synchronize<K: SectionKind>(limit: Option<Duration>) -> bool {
     let begun = Instant::now();
     // SYNC section-enter: follows the caller's store of the mark.

@@ -25,7 +25,8 @@ impl EventFd {
         Ok(EventFd { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
-    /// Wakes all threads that sleep on the descriptor. Never blocks: at a full counter, the descriptor is readable.
+    /// Wakes all threads that sleep on the descriptor. Never blocks: at a full counter, the write fails, but the
+    /// descriptor is already readable.
     #[inline]
     pub fn wake(&self) {
         if rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_err() {

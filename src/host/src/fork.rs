@@ -18,7 +18,7 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 
 const FORKING: u32 = 1 << 31;
 
-/// Maximum wait of a fork for threads inside, which may be stuck.
+/// Maximum wait of a fork for threads inside [`with_fork_lock`], which may be stuck.
 const FORK_TIMEOUT: Duration = Duration::from_secs(2);
 
 struct Inside;
@@ -39,7 +39,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // In the child of a fork, the count may already be 0.
+        // In the child of a fork, [`let_in_child`] may already have reset the count to 0.
         let _ = INSIDE
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |inside| (inside & !FORKING > 0).then(|| inside - 1));
     }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use rustix::thread::Timespec;
 use rustix::thread::futex::{self, Flags};
 
-/// The maximum number of threads.
+/// The count for [`wake`] that wakes all threads.
 pub const ALL: u32 = i32::MAX as u32;
 
-/// Sleeps while `word` has the value, until a wake-up, a signal or the time limit. Not a cancellation point.
+/// Sleeps while `word` has the value, until a wake-up, a signal or the time `limit`. Not a cancellation point.
 ///
 /// # Parameters
 /// * `shared` - other processes wake the thread, by [`wake_shared`].
@@ -23,14 +23,14 @@ pub fn sleep(word: &AtomicU32, value: u32, shared: bool, limit: Option<Duration>
     let _ = futex::wait(word, flags, value, limit.as_ref());
 }
 
-/// Wakes up to `count` threads that sleep on a word of this process. Change the word before.
+/// Wakes up to `count` threads that sleep on a word of this process. The caller must have changed the word.
 #[cold]
 pub fn wake(word: &AtomicU32, count: u32) {
     let _ = futex::wake(word, Flags::PRIVATE, count);
 }
 
-/// Wakes all threads of all processes that sleep on a word of shared memory, and returns whether there were any. Change
-/// the word before.
+/// Wakes all threads of all processes that sleep on a word of shared memory, and returns whether there were any. The
+/// caller must have changed the word.
 ///
 /// Waking one thread would not suffice: another process with this memory could let its threads absorb the wake-up.
 #[cold]

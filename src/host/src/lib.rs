@@ -2,14 +2,14 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`event_fd`], [`poll`], [`futex`], [`pause`] | sleeping on descriptors and words, and polling without either |
+//! | [`event_fd`], [`poll`], [`futex`], [`pause`] | sleeping on descriptors and words; pauses between polls |
 //! | [`timers`] | a queue of timers |
 //! | [`cancel`], [`signal`] | thread cancellation, signal masks |
 //! | [`thread`], [`per_thread`], [`static_tls`] | threads and thread-specific values |
 //! | [`fork`], [`descriptor`] | locks and descriptors during a fork, flags of descriptors |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`], [`net`], [`sysfs`], [`environment`] | resource limits, network interfaces, RDMA devices, variables |
-//! | [`diagnostics`], [`topic`], [`print`] | log messages, their sections of docs/troubleshooting.md, standard output |
+//! | [`diagnostics`], [`topic`], [`print`] | log messages, their sections in troubleshooting.md, standard output |
 //! | [`cstr`], [`symbol`], [`own_library`] | C strings, symbols, the library that contains the code |
 //! | [`asymmetric`], [`epoch`] | a fence that costs nothing on one side, reclamation without locked instructions |
 //! | [`word`] | atomic words, real or in a model |

@@ -19,8 +19,8 @@ pub fn address_space() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_AS)
 }
 
-/// Returns the maximum size of a file, including shared memory, in bytes; `None` if unlimited. To extend a file beyond
-/// it ends the process by a signal.
+/// Returns the maximum size of a file, including shared memory, in bytes; `None` if unlimited. By default, extending a
+/// file beyond this size ends the process by a signal.
 pub fn file_size() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_FSIZE)
 }

@@ -25,30 +25,31 @@ pub use biased::Biased;
 /// A mutual-exclusion lock.
 ///
 /// Unlocking includes [`asymmetric::light`](crate::asymmetric::light). So a thread can leave a message, call
-/// [`asymmetric::heavy`](crate::asymmetric::heavy) and try to lock: if that fails, the holder finds the message after
-/// unlocking.
+/// [`asymmetric::heavy`](crate::asymmetric::heavy) and try to lock. If that fails, a holder that checks for messages
+/// after unlocking finds this message.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 
 /// Exclusive access to the data of a [`Mutex`].
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
 
-/// The word of a [`Mutex`]. loom's atomics work only inside a model.
+/// The word of a [`Mutex`].
 #[cfg(not(loom))]
 pub type RawLock = Biased;
-/// The word of a [`Mutex`] outside models, in a loom build.
+/// The word of a [`Mutex`] in a loom build, outside models: loom's atomics, which [`Biased`] uses, work only in a
+/// model.
 #[cfg(loom)]
 pub type RawLock = parking_lot::RawMutex;
 
-/// Attempts before a thread sleeps.
+/// Number of times that a thread polls a taken lock before it sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
 
-/// Sleeps while `word` is `value`. May return early.
+/// Sleeps while `word` is `value`, for at most `limit`; `None` is no limit. May return early.
 #[cold]
 fn sleep(word: &AtomicU32, value: u32, limit: Option<Duration>) {
     crate::futex::sleep(word, value, false, limit);
 }
 
-/// Sleeps while the lower half of `word` equals that half of `value`. May return early.
+/// Sleeps while the lower half of `word`, which the futex compares, equals the lower half of `value`. May return early.
 #[cfg(not(loom))]
 #[cold]
 fn sleep_half(word: &AtomicUsize, value: usize) {
@@ -99,7 +100,7 @@ unsafe impl RawMutex for Biased {
     }
 }
 
-/// A reader-writer lock that a panic does not poison. A reader must not lock it again.
+/// A reader-writer lock that a panic does not poison. A thread with a guard must not lock it again.
 #[derive(Debug, Default)]
 pub struct RwLock<T>(sync::RwLock<T>);
 
@@ -130,18 +131,19 @@ impl Condvar {
         Condvar { changes: AtomicU32::new(0), waiters: AtomicU32::new(0) }
     }
 
-    /// Waits for a notification, without the lock.
+    /// Releases the lock, waits for a notification, and takes the lock again.
     pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
         self.sleep(guard, None);
     }
 
-    /// Waits for a notification, but not beyond `end`.
+    /// Like [`Condvar::wait`], but waits at most until `end`.
     pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Instant) {
         self.sleep(guard, Some(end));
     }
 
     fn sleep<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Option<Instant>) {
-        // This load is under the lock, so a later change of the data also changes the number.
+        // The increment and the load are under the lock. So a thread that changes the data later sees the waiter, and
+        // its notification changes the number.
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let before = self.changes.load(Ordering::SeqCst);
         MutexGuard::unlocked(guard, || {

@@ -7,7 +7,8 @@
 //!   [`text`] or [`Room`]. These return [`NoMemory`] and never use the reserve.
 //! * All other allocations are small, and use the reserve if the system has no memory.
 //! * A call that creates something starts with [`admit`], which fails if the whole call may lack memory. Calls that
-//!   free always start: a quarter of the reserve is for them, and lists of freed items grow when items are created.
+//!   free always start: a quarter of the reserve is for them. Lists of freed items get their capacity when the items
+//!   are created.
 //!
 //! The reserve is 2 MiB of zeroed data, which takes no memory until it is used. It serves pieces of up to 32 KiB. Few
 //! pieces outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
@@ -31,22 +32,22 @@ use crate::static_tls;
 /// Size of the reserve in bytes.
 const RESERVE_SIZE: usize = 2 << 20;
 
-/// Share of one call in bytes.
+/// Bytes of the reserve for each admitted call ([`admit`]).
 const CALL_SHARE: usize = 64 << 10;
 
-/// Bytes for calls that free and for threads of the library.
+/// Bytes of the reserve that no admitted call uses: for calls that free and for threads of the library.
 const CLEANUP_SHARE: usize = RESERVE_SIZE / 4;
 
-/// Bytes of the largest piece.
+/// Bytes of the largest piece that the reserve serves.
 const MAX_PIECE: usize = CALL_SHARE / 2;
 
-/// Allocation unit in bytes.
+/// Allocation unit of the reserve in bytes, a grain.
 const GRAIN_SIZE: usize = 64;
 
 /// Maximum alignment of a piece in bytes.
 const MAX_ALIGN: usize = 4096;
 
-/// Lack of memory.
+/// The error of an allocation that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
 
@@ -59,10 +60,10 @@ impl From<NoMemory> for io::Error {
 #[repr(C, align(4096))]
 struct Reserve {
     bytes: UnsafeCell<[u8; RESERVE_SIZE]>,
-    /// A set bit is a grain in use. Only changed under the lock.
+    /// A set bit is a grain in use. Only changed under the lock `holder`.
     taken: [AtomicU64; RESERVE_SIZE / GRAIN_SIZE / 64],
     used: AtomicUsize,
-    /// Process whose thread holds the lock, or 0.
+    /// A lock: ID of the process whose thread holds it, or 0.
     holder: AtomicUsize,
 }
 
@@ -121,7 +122,7 @@ impl Reserve {
         if layout.size() > MAX_PIECE || layout.align() > MAX_ALIGN {
             return ptr::null_mut();
         }
-        // Links [`static_tls`] into the library.
+        // Links [`static_tls`] into the library: each library has this allocator.
         black_box(static_tls::offset());
         let count = layout.size().div_ceil(GRAIN_SIZE).max(1);
         let step = layout.align().div_ceil(GRAIN_SIZE);
@@ -154,7 +155,7 @@ impl Reserve {
         self.used.fetch_sub(count * GRAIN_SIZE, Ordering::Relaxed);
     }
 
-    /// Returns whether this many creating calls have room.
+    /// Returns whether the reserve has a free share for each of this many admitted calls.
     fn serves(&self, calls: usize) -> bool {
         let wanted = calls.saturating_mul(CALL_SHARE);
         self.used.load(Ordering::Relaxed).saturating_add(wanted) <= RESERVE_SIZE - CLEANUP_SHARE
@@ -223,7 +224,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     }
 }
 
-/// An admitted call, with a share of the reserve.
+/// A call that [`admit`] has admitted. It has a share of the reserve until the drop.
 #[derive(Debug)]
 pub struct Admitted(());
 
@@ -248,7 +249,7 @@ pub fn admit() -> Result<Admitted, NoMemory> {
     Ok(admitted)
 }
 
-/// Verifies that the system can allocate `size` bytes now, before an insertion that cannot report a lack.
+/// Verifies that the system can allocate `size` bytes now, before an insertion that cannot report a lack of memory.
 ///
 /// # Errors
 /// [`NoMemory`].
@@ -266,7 +267,7 @@ pub fn probe(size: usize) -> Result<(), NoMemory> {
     if is_reserve { Err(NoMemory) } else { Ok(()) }
 }
 
-/// Checks that the process can map `bytes` and 64 KiB more.
+/// Checks that the process can map `bytes` and 64 KiB more, without using the memory.
 ///
 /// # Errors
 /// The error of mmap(2).
@@ -279,7 +280,7 @@ pub fn must_be_mappable(bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a long task should stop, because more than the share of one call is in use.
+/// Returns whether a long task should stop, because more of the reserve than the share of one call is in use.
 pub fn is_short() -> bool {
     reserve_in_use() > CALL_SHARE
 }
@@ -299,7 +300,7 @@ pub fn is_lent<T: ?Sized>(value: &T) -> bool {
     RESERVE.holds(ptr::from_ref(value).cast())
 }
 
-/// Allocates an `Arc`.
+/// Allocates an `Arc` outside the reserve, or fails.
 pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
     ArcRoom::new().map(|room| room.fill(value))
 }
@@ -308,13 +309,13 @@ pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
 pub struct ArcRoom<T>(Arc<MaybeUninit<T>>);
 
 impl<T> ArcRoom<T> {
-    /// Allocates the memory.
+    /// Allocates the memory outside the reserve, or fails.
     pub fn new() -> Result<Self, NoMemory> {
         let room = Arc::new_uninit();
         if is_lent(&*room) { Err(NoMemory) } else { Ok(ArcRoom(room)) }
     }
 
-    /// Stores the value.
+    /// Stores the value, and returns the `Arc`.
     pub fn fill(mut self, value: T) -> Arc<T> {
         let Some(place) = Arc::get_mut(&mut self.0) else { unreachable!("it was never shared") };
         place.write(value);
@@ -323,28 +324,28 @@ impl<T> ArcRoom<T> {
     }
 }
 
-/// Allocates a box.
+/// Allocates a box outside the reserve, or fails.
 pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
     #[expect(clippy::disallowed_methods, reason = "this is the fallible replacement")]
     let boxed = Box::new(value);
     if is_lent(&*boxed) { Err(NoMemory) } else { Ok(boxed) }
 }
 
-/// Allocates an empty vector with room for `capacity` elements.
+/// Allocates an empty vector with room for `capacity` elements outside the reserve, or fails.
 pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
     let mut list: Vec<T> = Vec::new();
     list.try_reserve_exact(capacity).map_err(|_| NoMemory)?;
     if RESERVE.holds(list.as_ptr().cast()) { Err(NoMemory) } else { Ok(list) }
 }
 
-/// Copies a slice.
+/// Copies a slice to memory outside the reserve, or fails.
 pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
     let mut copy = vec(list.len())?;
     copy.extend_from_slice(list);
     Ok(copy.into_boxed_slice())
 }
 
-/// Copies a string.
+/// Copies a string to memory outside the reserve, or fails.
 pub fn text(text: &str) -> Result<String, NoMemory> {
     let mut copy = String::from_utf8(vec(text.len())?).unwrap_or_default();
     copy.push_str(text);

@@ -79,7 +79,7 @@ pub fn log_listen_failure(at: SocketAddr, error: &io::Error) {
     }
 }
 
-/// Returns the first port that needs no privilege.
+/// Returns the first port that needs no privilege, or the default 1024 if the setting is unreadable.
 fn first_port() -> u16 {
     let setting = fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").ok();
     setting.and_then(|text| text.trim().parse().ok()).unwrap_or(1024)
@@ -100,7 +100,7 @@ pub type Addresses = Vec<(String, IpAddr)>;
 pub struct Interfaces {
     /// The addresses that were read.
     pub list: Addresses,
-    /// Why `list` may lack addresses.
+    /// Why `list` may lack addresses; `None` if it is complete.
     pub failure: Option<Reason>,
 }
 
@@ -119,8 +119,8 @@ pub fn interfaces() -> Interfaces {
     }
 }
 
-/// Combines the addresses of both families, for which netlink has failed. Without IPv4 addresses the list is empty:
-/// otherwise, an adapter would silently use IPv6.
+/// Combines the addresses of both families, after netlink has failed. If the IPv4 addresses are unknown, the list is
+/// empty: otherwise, an adapter would silently use IPv6.
 fn combine(netlink: &io::Error, v4: io::Result<Addresses>, v6: io::Result<Addresses>) -> Interfaces {
     let failure = |error: &io::Error, source: &str| {
         let text = format!("cannot list the IP addresses of this host: netlink: {netlink}, {source}{error}");
@@ -163,7 +163,7 @@ fn from_netlink() -> io::Result<Addresses> {
     Ok(found)
 }
 
-/// Returns the IP address in the bytes of a socket address.
+/// Returns the IP address in the bytes of a socket address, or `None` for another family.
 fn ip_of(address: &[u8]) -> Option<IpAddr> {
     match i32::from(u16::from_ne_bytes(*address.first_chunk()?)) {
         libc::AF_INET => {
@@ -192,7 +192,7 @@ fn from_ioctl() -> io::Result<Addresses> {
     const ENTRY: usize = size_of::<libc::ifreq>();
     const ADDRESS: usize = offset_of!(libc::ifreq, ifr_ifru);
     let socket = |family| socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
-    // A socket of any family accepts this request.
+    // A socket of any family accepts this request, so another family serves if IPv4 sockets are refused.
     let families = [AddressFamily::INET6, AddressFamily::UNIX];
     let socket =
         families.into_iter().fold(socket(AddressFamily::INET), |opened, other| opened.or_else(|_| socket(other)))?;
@@ -206,7 +206,7 @@ fn from_ioctl() -> io::Result<Addresses> {
             return Err(io::Error::last_os_error());
         }
         let filled = usize::try_from(request.len).unwrap_or(0);
-        // The kernel omits the entries that do not fit.
+        // The kernel omits entries that do not fit, so free space shows that all entries fitted.
         if filled + ENTRY <= entries.len() {
             entries.truncate(filled);
             break;
@@ -244,12 +244,14 @@ pub fn netdev_of(name: &str) -> &str {
     name.split_once(':').map_or(name, |(netdev, _)| netdev)
 }
 
-/// Returns whether connections can use an address. Link-local addresses would require an interface.
+/// Returns whether connections can use an address: neither an unspecified nor a link-local address, which would require
+/// an interface.
 pub fn is_usable(address: &IpAddr) -> bool {
     !address.is_unspecified() && !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
-/// Returns the usable addresses of an interface or label. IPv4 precedes IPv6, and own addresses precede labels.
+/// Returns the usable addresses of an interface or label. IPv4 addresses come first; in each family, addresses with
+/// exactly this name precede addresses with a label of the interface.
 pub fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
     let has_name = |name: &str| name == netdev || netdev_of(name) == netdev;
     let mut found: Vec<_> = interfaces.iter().filter(|(name, own)| has_name(name) && is_usable(own)).collect();

@@ -3,7 +3,8 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, NonNull};
 
-/// Returns the loader's path of the library, or the program's name if the code is part of the program.
+/// Returns the loader's path of the library, or the program's name if the code is part of the program. Returns `None`
+/// if the loader does not know the path.
 pub fn path() -> Option<&'static CStr> {
     let mut info = libc::Dl_info {
         dli_fname: ptr::null(),

@@ -1,7 +1,7 @@
 //! Back-off of a thread that polls for a change by another thread and has no word to sleep on.
 //!
-//! A wait spins 64 times, yields 64 times, and then sleeps between polls, for up to 1.28 ms. Only a sleep of a
-//! real-time thread lets a thread of lower priority run, and the wait may be for such a thread.
+//! A wait spins 64 times, yields 64 times, and then sleeps between polls, for up to 1.28 ms. The sleep is for real-time
+//! threads: their yields do not let threads of lower priority run, and they may wait for one of these.
 
 #![forbid(unsafe_code)]
 
@@ -13,8 +13,9 @@ use rustix::thread::{Timespec, nanosleep, sched_yield};
 /// Number of spins; pauses from number `YIELDS` on are sleeps.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 2 * SPINS;
-/// Duration of the first sleep in nanoseconds, and how often it doubles.
+/// Duration of the first sleep in nanoseconds.
 const FIRST_SLEEP: i64 = 20_000;
+/// Maximum number of doublings of this duration.
 const MAX_DOUBLINGS: u32 = 6;
 
 /// The pauses between the polls of one wait.
@@ -50,7 +51,8 @@ impl Pause {
     }
 }
 
-/// Calls `work`, with pauses, until `left` returns 0. Gives up after `max`, or `max_idle` after the result last fell.
+/// Calls `work`, with pauses, until `left` returns 0. Gives up after `max`, or `max_idle` after the last result that
+/// was less than all before.
 pub fn drain(max_idle: Duration, max: Duration, left: impl Fn() -> usize, work: impl Fn()) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());

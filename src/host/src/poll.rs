@@ -25,7 +25,7 @@ pub struct Polled {
     pub failed: bool,
 }
 
-/// Pause if poll(2) is impossible.
+/// Maximum sleep instead of a poll(2) that is impossible.
 const MAX_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// Waits until one of `fds` is readable or has failed, for at most `limit`. Skips `None`. Reports nothing after a
@@ -38,7 +38,7 @@ pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Dura
     match rustix::event::poll(&mut entries, timeout.as_ref()) {
         Ok(_) => {}
         Err(Errno::INTR) => return Ok([Polled::default(); N]),
-        // The limit of open files is below the number of descriptors. The caller checks again.
+        // The limit of open files is below the number of descriptors. Sleeps instead, and the caller checks again.
         Err(Errno::INVAL) => {
             let _ = nanosleep(&timeout.map_or(MAX_PAUSE, |timeout| timeout.min(MAX_PAUSE)));
             return Ok([Polled::default(); N]);
@@ -113,15 +113,15 @@ impl Epoll {
     /// Adds `fd`, to report when it is readable. A descriptor with duplicates must be deleted before it is closed.
     ///
     /// # Errors
-    /// `AlreadyExists`, or another error of the system.
+    /// `AlreadyExists` if `fd` is in the set, or another error of the system.
     pub fn add(&self, fd: BorrowedFd<'_>, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::RDHUP | EventFlags::IN)?)
     }
 
-    /// Sets whether to report also when `fd` is writable.
+    /// Sets the token of `fd`, and whether to report it also when it is writable (`room`).
     ///
     /// # Errors
-    /// `NotFound`, or another error of the system.
+    /// `NotFound` if `fd` is not in the set, or another error of the system.
     pub fn modify(&self, fd: BorrowedFd<'_>, token: u64, room: bool) -> io::Result<()> {
         let mut events = EventFlags::RDHUP | EventFlags::IN;
         events.set(EventFlags::OUT, room);
@@ -131,12 +131,13 @@ impl Epoll {
     /// Removes `fd`.
     ///
     /// # Errors
-    /// `NotFound`, or another error of the system.
+    /// `NotFound` if `fd` is not in the set, or another error of the system.
     pub fn delete(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Calls `f` with up to 64 ready descriptors; the next call starts with the others. Ignores errors.
+    /// Calls `f` with up to 64 ready descriptors, without waiting; the next call starts with the others. Ignores
+    /// errors.
     pub fn look(&self, f: impl FnMut(Ready)) {
         let mut found = [const { MaybeUninit::<epoll::Event>::uninit() }; MAX_RESULTS];
         if let Ok((found, _)) = epoll::wait(&self.fd, &mut found[..], Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {

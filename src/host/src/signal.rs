@@ -3,8 +3,8 @@
 /// A saved signal mask.
 pub struct Mask(libc::sigset_t);
 
-/// Blocks all signals on the calling thread and its future threads, so the program's handlers do not run there. Returns
-/// the previous mask.
+/// Blocks all signals on the calling thread and on threads that it creates, so the program's handlers do not run there.
+/// Returns the previous mask.
 pub fn block_all() -> Mask {
     // SAFETY: the type is plain data, for which zero is valid.
     let [mut all, mut before]: [libc::sigset_t; 2] = unsafe { std::mem::zeroed() };

@@ -20,7 +20,7 @@ pub fn versioned(name: &CStr, node: &CStr) -> Option<NonNull<c_void>> {
     }
 }
 
-/// Returns the address of a symbol of the process.
+/// Returns the address of a symbol of the process, or `None` if it has none.
 pub fn named(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: the name is a C string.
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })

@@ -30,7 +30,7 @@ pub fn devices(sysfs: &Path) -> io::Result<Vec<OsString>> {
 
 /// Returns the network interfaces of a device, without duplicates, mapped as by the kernel's rdma_cm.
 ///
-/// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID table of a port, the device's own interface
+/// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID tables of the ports, the device's own interface
 ///   first.
 /// - iWARP on older kernels: the only GID of a port is an Ethernet address, which the device's interface, its VLANs and
 ///   a bridge over it have.
@@ -96,8 +96,8 @@ fn with_hardware_address(sysfs: &Path, port: &Path) -> Vec<OsString> {
     sorted(&folder).into_iter().filter(has_address).collect()
 }
 
-/// Returns a counter of a port or of the whole device, from the directories of present and old kernels. `name` is the
-/// counter's file; the other parameters mean the same as for [`interfaces`].
+/// Returns a counter of a port or of the whole device, from the directories of present and old kernels, or `None`.
+/// `name` is the counter's file; the other parameters mean the same as for [`interfaces`].
 pub fn counter(sysfs: &Path, device: &OsStr, port: u8, name: &str) -> Option<u64> {
     let root = sysfs.join("class/infiniband").join(Some(device).filter(|device| is_name(device))?);
     let directories = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
@@ -117,7 +117,7 @@ fn sorted(directory: &Path) -> Vec<OsString> {
     list(directory).unwrap_or_default()
 }
 
-/// Returns the entries of a directory, sorted, with final digits of a name as a number.
+/// Returns the entries of a directory, sorted by name. Final digits of a name are compared as a number.
 fn list(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name()));
     let mut names = entries.collect::<io::Result<Vec<OsString>>>()?;

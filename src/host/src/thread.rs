@@ -187,7 +187,7 @@ fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Resu
     // SAFETY: the pointers are valid, and `argument` is what `start` expects.
     let mut error = unsafe { pthread_create(native.as_mut_ptr(), attributes.as_ptr(), start, argument) };
     if error == libc::EINVAL && stack.is_some() {
-        // The stack is too small for the program's thread-local data.
+        // The stack is too small for the program's thread-local data, so the thread gets the default size.
         // SAFETY: the pointers are valid, and `argument` is what `start` expects.
         error = unsafe { pthread_create(native.as_mut_ptr(), ptr::null(), start, argument) };
     }
@@ -201,7 +201,7 @@ fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Resu
     }
 }
 
-/// The end of the function of [`apart`].
+/// How the function that [`apart`] called has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The function returned.

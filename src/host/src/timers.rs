@@ -27,7 +27,8 @@ impl<T> Timers<T> {
         self.set += 1;
     }
 
-    /// Does what [`Timers::set`] does, and prunes with `keep` once the number of items has doubled.
+    /// Like [`Timers::set`], but first removes the items for which `keep` returns `false`, if the number of items has
+    /// doubled since the last removal.
     pub fn set_pruned(&mut self, when: Instant, what: T, mut keep: impl FnMut(&T) -> bool) {
         if self.waiting.len() >= self.most {
             self.waiting.retain(|_, what| keep(what));
@@ -36,7 +37,7 @@ impl<T> Timers<T> {
         self.set(when, what);
     }
 
-    /// Returns the time of the earliest item.
+    /// Returns the time of the earliest item, or `None` without items.
     pub fn next_due(&self) -> Option<Instant> {
         self.waiting.first_key_value().map(|(&(when, _), _)| when)
     }
@@ -47,7 +48,7 @@ impl<T> Timers<T> {
         Some(first.remove())
     }
 
-    /// Changes the time of the items for which `meant` returns `true`.
+    /// Changes the time of the items for which `meant` returns `true` to `when`.
     pub fn move_to(&mut self, when: Instant, meant: impl Fn(&T) -> bool) {
         let moved: Vec<_> = self.waiting.iter().filter(|(_, what)| meant(what)).map(|(&key, _)| key).collect();
         for key in moved {

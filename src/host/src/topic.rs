@@ -50,12 +50,12 @@ topics! {
 }
 
 impl Topic {
-    /// Returns the topic with this name.
+    /// Returns the topic with this name, if any.
     pub fn named(name: &str) -> Option<Topic> {
         Topic::ALL.iter().copied().find(|topic| topic.name() == name)
     }
 
-    /// Splits a line of the log into its text and the topic at its end.
+    /// Splits a line of the log into its text and the topic at its end, if any.
     pub fn split(line: &str) -> (&str, Option<Topic>) {
         let split = line.strip_suffix(']').and_then(|line| line.rsplit_once(" ["));
         let found = split.and_then(|(text, name)| Some((text, Some(Topic::named(name)?))));
@@ -67,7 +67,7 @@ impl Topic {
         Reason { topic: self, text: text.into() }
     }
 
-    /// Creates a reason with this topic, or with [`Topic::OpenFiles`] for a lack of descriptors.
+    /// Creates a reason with this topic, or with [`Topic::OpenFiles`] if `error` is a lack of descriptors.
     pub fn error(self, error: &io::Error, text: impl Into<String>) -> Reason {
         if limit::lacks_descriptors(error) { Topic::OpenFiles } else { self }.reason(text)
     }

@@ -1,7 +1,7 @@
 //! The masks in `DAT_DBG_TYPE` and `DAPL_DBG_TYPE`, with the bits of the C libraries.
 //!
-//! The bit of a message depends on its level, or below warnings on its target. Targets that are not listed here belong
-//! to the first class of the library.
+//! The bit that enables a message depends on the message's level, or below warnings on its target. A target in no other
+//! class of the library belongs to the first class of [`REGISTRY`] or [`PROVIDER`].
 
 use log::{Level, LevelFilter, Metadata};
 
@@ -13,13 +13,13 @@ pub const CM: &str = "cm";
 pub const EP: &str = "ep";
 /// A transport's reports on connections.
 pub const CALLBACK: &str = "callback";
-/// Failed work.
+/// Posted operations that failed.
 pub const COMPLETION: &str = "completion";
 /// The start of a slow call, named after the function that contains its closure.
 pub const CALL: &str = "call";
 /// The result of a slow call.
 pub const RETURN: &str = "return";
-/// Start and result of a provider's call of the registry.
+/// Start and result of a call that a provider makes to the registry.
 pub const PROVIDER_CALL: &str = "provider_call";
 /// Device events other than completions.
 pub const EXCEPTION: &str = "exception";
@@ -103,7 +103,7 @@ impl Mask {
         Some(Mask { bits, classes })
     }
 
-    /// Returns the least severe level of enabled messages.
+    /// Returns the least severe level of enabled messages, or `Off` if all messages are disabled.
     pub fn level(self) -> LevelFilter {
         match self.bits {
             0 => LevelFilter::Off,

@@ -54,7 +54,7 @@ fn waits_for_earlier_sections_of_other_threads() {
     let [first, second] = [(); 2].map(|()| EpochGuard::<Objects>::enter().expect("a record"));
     let memory = EpochGuard::<Memory>::enter().expect("a record");
     assert!(is_inside::<Objects>() && is_inside::<Memory>());
-    // Waits neither for itself nor for sections of the other kind.
+    // The call waits neither for this thread's sections nor for sections of the other kind.
     synchronize::<Objects>(None);
     std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
     drop(first);

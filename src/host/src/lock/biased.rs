@@ -20,10 +20,11 @@
 //!
 //! # Seats
 //! A former owner may have loaded its seat before the revocation and store to it later. So the former owner keeps the
-//! seat until it next takes the lock. An unlock that races with a revocation can restore an emptied seat, also until
-//! then. While former owners keep both seats, the lock gets no owner.
+//! seat until it next takes the lock. An unlock by any thread rewrites seat 0, so it can restore a seat that its thread
+//! has just emptied. That thread then also keeps the seat until it next takes the lock. While former owners keep both
+//! seats, the lock gets no owner.
 //!
-//! A new thread with the address of an ended thread inherits its seat, as does the thread of a forked child.
+//! A new thread with the [`pointer`] of an ended thread inherits its seat, as does the thread of a forked child.
 //!
 //! # When a thread becomes the owner
 //! A thread becomes the owner after 16 locks in a row at first. A revocation doubles this number, up to 4,096, within 2
@@ -32,9 +33,10 @@
 //! owner.
 //!
 //! # Attempts
-//! An attempt fails immediately if the owner holds the lock; otherwise it revokes the ownership and succeeds. It waits
-//! for undecided attempts of other threads, so attempts cannot all fail without a holder. Threads that leave a message
-//! for the holder and then try to lock rely on this (SYNC again).
+//! An attempt (`try_lock`) fails immediately if the owner or another thread holds the lock. Otherwise it takes the gate
+//! and revokes the ownership, and then fails only if the owner has just locked. An attempt first waits for an undecided
+//! attempt of another thread that has the gate, so attempts cannot all fail without a holder. Threads that leave a
+//! message for the holder and then try to lock rely on this (SYNC again).
 
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
@@ -68,14 +70,14 @@ const HELD: usize = 1;
 /// Initial number of consecutive locks that make a thread the owner.
 const FIRST_GRANT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// With this maximum, a revocation costs a few percent of the time of the locks.
+/// Maximum number of doublings of [`FIRST_GRANT`]. A revocation then costs a few percent of the time of the locks.
 const MAX_DOUBLINGS: u8 = 8;
 
 /// A revocation is rare if it follows the previous one by at least this time in microseconds.
 #[cfg(not(loom))]
 const RARE_INTERVAL: u64 = 2_000;
 
-/// Time of the last revocation of any lock, in microseconds.
+/// Time of the last revocation of any lock of this library, in microseconds.
 #[cfg(not(loom))]
 static LAST_REVOCATION: AtomicU64 = AtomicU64::new(0);
 
@@ -89,7 +91,7 @@ const fn revoked(seat: usize) -> u8 {
     1 << (SEATS + seat)
 }
 
-/// Bit of `owned`, in addition to [`revoked`]: the thread with the gate may sleep.
+/// Bit of `owned`, in addition to [`revoked`]: the thread with the gate may sleep until the former owner unlocks.
 const WAITER_SLEEPS: u8 = 1 << (2 * SEATS);
 
 fn seat_of(owned: u8) -> usize {
@@ -101,13 +103,14 @@ fn seat_of(owned: u8) -> usize {
 #[repr(C)]
 pub struct Biased {
     seats: [Seat; SEATS],
-    /// State of at most one seat, 0 without an owner.
+    /// The value [`granted`] or [`revoked`] of one seat, perhaps with [`WAITER_SLEEPS`]; 0 without an owner.
     owned: AtomicU8,
     doublings: AtomicU8,
     gate: Exclusive,
-    /// A part of the address of the last thread with the gate. If two threads share it, one may become the owner early.
+    /// A part of the [`pointer`] of the last thread with the gate. If two threads have the same part, their locks count
+    /// as locks of one thread, so one may become the owner early.
     last: AtomicU32,
-    /// Further locks until this thread becomes the owner.
+    /// Number of further locks by the gate until the thread in `last` becomes the owner.
     remaining: AtomicU32,
 }
 
@@ -136,7 +139,7 @@ impl Biased {
         // If this thread is not the owner, no thread in seat 0 holds the lock. A former owner may store to the seat
         // concurrently, before it sees the revocation: at worst, it keeps the seat for longer.
         self.clear_held(0);
-        // A holder with the gate has ended the ownership.
+        // Only the owner in seat 0 finds this bit: a thread that holds the lock by the gate has ended the ownership.
         if self.owned.load(Ordering::Relaxed) & granted(0) == 0 {
             cold_path();
             self.release_slowly();
@@ -157,8 +160,8 @@ impl Biased {
             cold_path();
             return false;
         }
-        // SYNC owner: the owner stores `HELD`, executes the light half and loads `owned`. `revoke` stores to `owned`,
-        // executes the heavy half and loads the seat. So one of them sees the other's store.
+        // SYNC owner: the owner stores `HELD`, executes the light half and loads `owned`. `revoke` stores to `owned`
+        // and executes the heavy half; its caller then loads the seat. So one of the threads sees the other's store.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_available();
         // An owner needs no more ordering: no other thread has held the lock since its last unlock.
@@ -170,10 +173,10 @@ impl Biased {
         false
     }
 
-    /// Clears `HELD`. The caller holds the lock, and loads `owned` next.
+    /// Clears `HELD` in `seat`. The caller holds the lock, and loads `owned` next.
     #[inline(always)]
     fn clear_held(&self, seat: usize) {
-        // SYNC owner: `revoke` loads this store with Acquire, and so sees the accesses under the lock. If it loads
+        // SYNC owner: `is_held` loads this store with Acquire, and so sees the accesses under the lock. If it loads
         // `HELD` instead, this thread's next load of `owned` sees the revocation.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_available();
@@ -193,7 +196,8 @@ impl Biased {
         }
     }
 
-    /// Takes the lock by the gate, or as the owner in seat 1.
+    /// Takes the lock by the gate, or as the owner in seat 1. Without `waits`, returns `false` if another thread has
+    /// the lock.
     #[cold]
     #[inline(never)]
     fn lock_by_gate(&self, waits: bool) -> bool {
@@ -252,7 +256,7 @@ impl Biased {
         true
     }
 
-    /// Takes the lock if the owner does not hold it; otherwise releases the gate. Requires the gate.
+    /// Takes the lock and returns `true` if the owner does not hold it; otherwise releases the gate. Requires the gate.
     #[cold]
     #[inline(never)]
     fn take_from_owner(&self) -> bool {
@@ -269,7 +273,7 @@ impl Biased {
         free
     }
 
-    /// Waits until the owner does not hold the lock. Requires the gate.
+    /// Revokes the ownership, waits until the owner does not hold the lock, and ends the ownership. Requires the gate.
     #[cold]
     #[inline(never)]
     fn take_over(&self) {
@@ -295,7 +299,7 @@ impl Biased {
         asymmetric::heavy();
     }
 
-    /// Ends the ownership. Requires the gate.
+    /// Ends a revoked ownership, and adapts how many locks make the next owner. Requires the gate.
     fn end_ownership(&self) {
         self.owned.store(0, Ordering::Relaxed);
         let doublings = self.doublings.load(Ordering::Relaxed);
@@ -326,7 +330,7 @@ impl Biased {
         }
     }
 
-    /// Releases the lock, unless the calling thread is the owner in seat 0.
+    /// Completes the release by a former owner in seat 0, by the thread in seat 1, or by a thread with the gate.
     #[cold]
     #[inline(never)]
     fn release_slowly(&self) {
@@ -368,7 +372,7 @@ impl Biased {
         if self.gate.is_wanted() || !available() {
             return;
         }
-        // `lock_by_gate` has emptied this thread's seat.
+        // This thread has no other seat, because `lock_by_gate` has emptied it.
         let empty = (0..SEATS).find(|&seat| self.seats[seat].load(Ordering::Acquire) == EMPTY);
         if let Some(seat) = empty {
             self.seats[seat].store(me, Ordering::Relaxed);
@@ -377,7 +381,7 @@ impl Biased {
     }
 }
 
-/// Records the time of a revocation, and returns whether it is rare.
+/// Records a revocation now, and returns whether it is rare: [`RARE_INTERVAL`] or more after the previous one.
 #[cfg(not(loom))]
 fn is_rare() -> bool {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);

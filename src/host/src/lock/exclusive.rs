@@ -1,4 +1,4 @@
-//! A plain lock.
+//! A plain lock: the gate of a biased mutex.
 
 use std::sync::atomic::Ordering;
 
@@ -15,14 +15,14 @@ const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 /// Taken, and threads may sleep on the word.
 const WANTED: u32 = 2;
-/// Taken by a thread that may release it immediately.
+/// Taken by an attempt that is undecided, and may release it immediately.
 const TRIED: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The calling thread has the word.
     Taken,
-    /// Another thread has the word, or will get it next.
+    /// Another thread has the word, and keeps it or passes it to a waiting thread.
     Refused,
     /// Another thread has the word, but may release it immediately.
     Open,
@@ -57,8 +57,8 @@ impl Exclusive {
         }
     }
 
-    /// Sets whether the holder surely keeps the word. If another thread waits, the word stays `WANTED`, because that
-    /// thread will get it.
+    /// Sets whether the holder surely keeps the word. Only for the holder. If another thread waits, the word stays
+    /// `WANTED`, because that thread will get it.
     pub(super) fn keep(&self, sure: bool) {
         let (from, to) = if sure { (TRIED, TAKEN) } else { (TAKEN, TRIED) };
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl Exclusive {
             spins -= 1;
             spin_loop();
         }
-        // Other threads may sleep on the word.
+        // Takes the word as `WANTED`, because other threads may sleep on it, too.
         while self.0.swap(WANTED, Ordering::Acquire) != FREE {
             sleep(&self.0, WANTED, None);
         }

@@ -8,7 +8,7 @@ use loom::sync::atomic::AtomicUsize;
 pub(super) use loom::sync::atomic::{AtomicU8, AtomicU32};
 use loom::sync::{Condvar, Mutex};
 
-/// Two threads may store to a seat at the same time. Exchanges, because loom does not order such stores.
+/// A seat. Stores are exchanges, because two threads may store concurrently, and loom does not order plain stores then.
 #[derive(Debug, Default)]
 pub(super) struct Seat(AtomicUsize);
 
@@ -112,7 +112,7 @@ mod tests {
             Arc::new(Guarded { word: Biased::default(), number: UnsafeCell::new(0) })
         }
 
-        /// Adds 1, unless an attempt fails. Returns the addend.
+        /// Takes the lock and adds 1. Returns the addend: 0 if an attempt, without `waits`, fails.
         fn add(&self, waits: bool) -> u32 {
             if !self.word.take(waits) {
                 return 0;
@@ -134,7 +134,8 @@ mod tests {
         builder.check(model);
     }
 
-    /// Runs `first` in the owner of the lock, concurrently with `others`.
+    /// Takes the lock as its owner, once per element of `first`, while each element of `others` does the same in a
+    /// thread.
     fn run_with_owner(first: &'static [bool], others: &'static [&'static [bool]], bound: usize) {
         explore(bound, move || {
             as_thread(1);
@@ -198,7 +199,8 @@ mod tests {
         }
     }
 
-    /// Runs an attempt while other threads take the lock `holders` times.
+    /// Runs an attempt while the owner takes the lock once, and a thread per element of `holders` takes it that many
+    /// times.
     fn attempt_with_holders(holders: &'static [usize], bound: usize) {
         explore(bound, move || {
             as_thread(1);

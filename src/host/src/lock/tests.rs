@@ -107,7 +107,7 @@ fn mutex_excludes_while_owner_changes() {
     assert_eq!(*shared.1.lock(), (0..4).map(bursts).sum::<u64>());
 }
 
-/// Turns the calling thread into the owner, if the kernel supports owners.
+/// Turns the calling thread into the lock's owner, if the kernel supports membarrier(2).
 fn own(lock: &Mutex<u64>) {
     for _ in 0..10_000 {
         add(&mut lock.lock());

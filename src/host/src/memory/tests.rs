@@ -68,7 +68,7 @@ fn reserve_serves_if_allocator_fails() {
     // SAFETY: the piece has this layout.
     let larger = unsafe { poor.realloc(zeroed, layout(200, 8), 300) };
     assert!(RESERVE.holds(larger) && bytes(larger, 1) == [7]);
-    // A piece moves between the reserve and the system.
+    // The reallocation moves the piece from the reserve to the system.
     let rich = Allocator(System);
     // SAFETY: the piece has this layout.
     let moved = unsafe { rich.realloc(larger, layout(300, 8), 100) };

@@ -7,12 +7,12 @@
 /** Older name of max_message_size in DAT_IA_ATTR and DAT_EP_ATTR. */
 #define max_mtu_size max_message_size
 
-/** Name of DAT_COMPLETION_UNSIGNALLED_FLAG in the page of dat_ep_modify. */
+/** Name of DAT_COMPLETION_UNSIGNALLED_FLAG in the specification of dat_ep_modify. */
 #define DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_COMPLETION_UNSIGNALLED_FLAG
 
 /**
- * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. Other headers define it as a name that no header
- * defines.
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers, programs cannot use this macro:
+ * it expands to an undefined name.
  */
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
 

@@ -1,4 +1,4 @@
-/** Name of srq_ep_pz_difference_supported in the page of dat_srq_create. */
+/** Name of srq_ep_pz_difference_supported in the specification of dat_srq_create. */
 #define srq_ep_pz_difference_support srq_ep_pz_difference_supported
 
 /**

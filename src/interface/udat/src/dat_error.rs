@@ -5,7 +5,7 @@
 use crate::dat_platform_specific::DAT_UINT32;
 use crate::names::c_enum;
 
-/// Return code of every function: class, type and subtype, combined by bitwise or. 0 is success.
+/// Return code of every function: class, type and subtype, combined by bitwise or. 0: success.
 pub type DAT_RETURN = DAT_UINT32;
 
 /// Class of a return code: error.
@@ -26,27 +26,27 @@ named! {
     DAT_RETURN_TYPE;
     /// The call succeeded.
     pub const DAT_SUCCESS: DAT_RETURN_TYPE = 0x00000000;
-    /// The object was destroyed during the call.
+    /// The object was destroyed while the call waited on it.
     pub const DAT_ABORT: DAT_RETURN_TYPE = 0x00010000;
     /// Another service point listens on the connection qualifier.
     pub const DAT_CONN_QUAL_IN_USE: DAT_RETURN_TYPE = 0x00020000;
-    /// A resource ran out; the subtype names it.
+    /// A resource ran out; the subtype names the resource.
     pub const DAT_INSUFFICIENT_RESOURCES: DAT_RETURN_TYPE = 0x00030000;
-    /// The implementation failed.
+    /// An error in the library or in the provider.
     pub const DAT_INTERNAL_ERROR: DAT_RETURN_TYPE = 0x00040000;
-    /// A handle is NULL, stale, or of the wrong kind; the subtype identifies it.
+    /// A handle is NULL, stale, or of the wrong kind; the subtype identifies the handle.
     pub const DAT_INVALID_HANDLE: DAT_RETURN_TYPE = 0x00050000;
-    /// An argument is invalid; the subtype identifies it.
+    /// An argument is invalid; the subtype identifies the argument.
     pub const DAT_INVALID_PARAMETER: DAT_RETURN_TYPE = 0x00060000;
     /// The state of the object does not allow the call; the subtype identifies the state.
     pub const DAT_INVALID_STATE: DAT_RETURN_TYPE = 0x00070000;
-    /// The lengths of the local and the remote memory are incompatible.
+    /// A transfer is too long for the adapter, or for the memory at its destination.
     pub const DAT_LENGTH_ERROR: DAT_RETURN_TYPE = 0x00080000;
     /// The provider does not support the request.
     pub const DAT_MODEL_NOT_SUPPORTED: DAT_RETURN_TYPE = 0x00090000;
     /// No provider of that name, version and thread safety is registered or could be loaded.
     pub const DAT_PROVIDER_NOT_FOUND: DAT_RETURN_TYPE = 0x000A0000;
-    /// A memory region lacks a privilege.
+    /// A memory region lacks a privilege that the operation needs.
     pub const DAT_PRIVILEGES_VIOLATION: DAT_RETURN_TYPE = 0x000B0000;
     /// Objects belong to different protection zones.
     pub const DAT_PROTECTION_VIOLATION: DAT_RETURN_TYPE = 0x000C0000;
@@ -60,7 +60,7 @@ named! {
     pub const DAT_PROVIDER_ALREADY_REGISTERED: DAT_RETURN_TYPE = 0x00100000;
     /// An adapter of the provider is open.
     pub const DAT_PROVIDER_IN_USE: DAT_RETURN_TYPE = 0x00110000;
-    /// The remote address cannot be used.
+    /// An address cannot be used; the subtype gives the reason.
     pub const DAT_INVALID_ADDRESS: DAT_RETURN_TYPE = 0x00120000;
     /// A signal interrupted the call.
     pub const DAT_INTERRUPTED_CALL: DAT_RETURN_TYPE = 0x00130000;
@@ -71,7 +71,7 @@ named! {
 /// Older name of DAT_PROVIDER_NOT_FOUND.
 pub const DAT_NAME_NOT_FOUND: DAT_RETURN_TYPE = DAT_PROVIDER_NOT_FOUND;
 
-/// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource.
+/// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource concerned.
 pub type DAT_RETURN_SUBTYPE = c_enum;
 
 named! {
@@ -136,7 +136,8 @@ pub const fn DAT_GET_SUBTYPE(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_SUBTYPE_MASK
 }
 
-/// Returns the return code of an error. No header contains this function, because programs only decode return codes.
+/// Returns the return code of an error. No header contains this function, because programs only
+/// decode return codes.
 #[must_use]
 pub const fn DAT_ERROR(type_: DAT_RETURN_TYPE, subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_CLASS_ERROR | type_ | subtype

@@ -4,7 +4,7 @@ use crate::dat::*;
 use crate::dat_error::DAT_RETURN;
 use crate::dat_platform_specific::*;
 
-/// Type of dat_ia_openv; no slot has it.
+/// Type of dat_ia_openv. The slot ia_open_func lacks the last three parameters.
 pub type DAT_IA_OPENV_FUNC = Option<
     unsafe extern "C" fn(
         provider: DAT_NAME_PTR,
@@ -37,12 +37,12 @@ macro_rules! provider_table {
             )?)*
         }
 
-        /// Table of the functions of a provider. The order is part of the binary interface. For a slot that is NULL, the
-        /// library returns DAT_NOT_IMPLEMENTED.
+        /// Table of the functions of a provider. The order is part of the binary interface. For
+        /// a slot that is NULL, the library returns DAT_NOT_IMPLEMENTED.
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
         pub struct dat_provider {
-            /// Name of the adapter that it serves.
+            /// Name of the adapter that the provider serves.
             pub device_name: *const core::ffi::c_char,
             /// For the provider's own use.
             pub extension: DAT_PVOID,

@@ -5,11 +5,13 @@ use core::fmt;
 
 use crate::dat_error::{self, DAT_GET_SUBTYPE, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK};
 
-/// The type of a C enumeration. In Rust it is an integer, because a program may pass any value. The members are the
-/// constants of the enumeration's type whose values are numbers, in the common crate and in the version's.
+/// The type of a C enumeration. In Rust it is an integer, because a program may pass any value.
+/// The members are the constants of the enumeration's type whose values are literal numbers, in
+/// the common crate and in the version's crate.
 pub type c_enum = u32;
 
-/// Defines constants, and one with the name of their type: all of them, each with its name.
+/// Defines constants of one type, and a list of all of them, each with its name. The list has
+/// the name of the type.
 #[macro_export]
 macro_rules! named {
     ($all:ident; $($(#[$doc:meta])* pub const $member:ident: $type:ty = $value:expr;)*) => {
@@ -37,7 +39,7 @@ pub struct CodeNames {
 }
 
 impl CodeNames {
-    /// Returns the names of a version whose types and subtypes, in addition to the shared ones, are these.
+    /// Returns the names of a version: the shared types and subtypes, and the given ones.
     pub const fn new(types: Names, subtypes: Names) -> Self {
         CodeNames { types: [dat_error::DAT_RETURN_TYPE, types], subtypes: [dat_error::DAT_RETURN_SUBTYPE, subtypes] }
     }

@@ -28,9 +28,9 @@ pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_SHARED_MEMORY {
-    /// Its address in this process.
+    /// Address of the memory in this process.
     pub virtual_address: DAT_PVOID,
-    /// Its name, the same in every process.
+    /// Name of the memory, the same in every process.
     pub shared_memory_id: DAT_LMR_COOKIE,
 }
 
@@ -57,31 +57,31 @@ pub const DAT_EVD_STATE_DISABLED: DAT_EVD_STATE = 0x02;
 pub const DAT_EVD_STATE_WAITABLE: DAT_EVD_STATE = 0x04;
 /// dat_evd_wait fails.
 pub const DAT_EVD_STATE_UNWAITABLE: DAT_EVD_STATE = 0x08;
-/// Fed by a stream that can suppress notification.
+/// Fed by an endpoint whose completion flags are DAT_COMPLETION_UNSIGNALLED_FLAG.
 pub const DAT_EVD_STATE_CONFIG_NOTIFY: DAT_EVD_STATE = 0x10;
-/// Fed by a receive stream that waits for solicited messages.
+/// Fed by an endpoint whose receive completion flags are DAT_COMPLETION_SOLICITED_WAIT_FLAG.
 pub const DAT_EVD_STATE_CONFIG_SOLICITED: DAT_EVD_STATE = 0x20;
-/// Fed by streams that notify by threshold.
+/// Fed only by endpoints all of whose completions notify.
 pub const DAT_EVD_STATE_CONFIG_THRESHOLD: DAT_EVD_STATE = 0x30;
 
 /// Parameters of an event dispatcher, see dat_evd_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_evd_param {
-    /// Its interface adapter.
+    /// Interface adapter of the event dispatcher.
     pub ia_handle: DAT_IA_HANDLE,
     /// Maximum number of events.
     pub evd_qlen: DAT_COUNT,
-    /// Its state.
+    /// State of the event dispatcher.
     pub evd_state: DAT_EVD_STATE,
-    /// Its notification object, or DAT_HANDLE_NULL.
+    /// Notification object that the event dispatcher triggers, or DAT_HANDLE_NULL.
     pub cno_handle: DAT_CNO_HANDLE,
-    /// The kinds of events that it accepts.
+    /// Kinds of events that the event dispatcher accepts.
     pub evd_flags: DAT_EVD_FLAGS,
 }
 
-/// Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous event
-/// dispatcher.
+/// Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous
+/// event dispatcher.
 pub const DAT_EVD_ASYNC_EXISTS: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(1);
 
 /// Returned by dat_ia_query: the instance has no asynchronous event dispatcher in this process.
@@ -90,7 +90,7 @@ pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_m
 /// Function that a consumer notification object calls when it is triggered.
 pub type DAT_AGENT_FUNC = Option<unsafe extern "C" fn(instance_data: DAT_PVOID, evd_handle: DAT_EVD_HANDLE)>;
 
-/// Function of the program, and its data, that a notification object calls, see dat_cno_create.
+/// Function of the program that a notification object calls, with data. See dat_cno_create.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_OS_WAIT_PROXY_AGENT {
@@ -100,7 +100,7 @@ pub struct DAT_OS_WAIT_PROXY_AGENT {
     pub proxy_agent_func: DAT_AGENT_FUNC,
 }
 
-/// No agent.
+/// No agent, for dat_cno_create and dat_cno_modify_agent.
 pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT =
     DAT_OS_WAIT_PROXY_AGENT { instance_data: core::ptr::null_mut(), proxy_agent_func: None };
 
@@ -108,13 +108,14 @@ pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT =
 pub type DAT_CNO_PARAM_MASK = c_enum;
 pub const DAT_CNO_FIELD_IA_HANDLE: DAT_CNO_PARAM_MASK = 0x01;
 
-/// Kind of protection of a zone.
+/// Number of endpoints that a protection zone of a provider may serve.
 ///
-/// The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
+/// The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is
+/// DAT_PZ_SHAREABLE here.
 pub type DAT_PZ_SUPPORT = c_enum;
-/// A zone serves one endpoint.
+/// Only one endpoint.
 pub const DAT_PZ_UNIQUE: DAT_PZ_SUPPORT = 0;
-/// A zone serves any number of endpoints.
+/// Any number of endpoints.
 pub const DAT_PZ_SHAREABLE: DAT_PZ_SUPPORT = 1;
 
 pub const DAT_PROVIDER_FIELD_PROVIDER_NAME: DAT_PROVIDER_ATTR_MASK = 0x1;

@@ -9,8 +9,8 @@
 //!
 //! * `dispatch(SUBTYPE)`: the library calls the slot of the first argument's provider. If this handle is invalid, it
 //!   returns `DAT_INVALID_HANDLE` with SUBTYPE.
-//! * `wrap`: the library adds code of its own to the slot. `wrap(ARGUMENT: TYPE, ...)` lists further arguments of the
-//!   call, which the slot lacks.
+//! * `wrap`: the library has a function of its own, which calls the slot. `wrap(ARGUMENT: TYPE, ...)` lists further
+//!   arguments of the call, which the slot lacks.
 //! * `own`: there is no slot.
 //!
 //! The manual page NAME(3) documents a call and its return codes.

@@ -11,7 +11,7 @@ pub use dat_udat::dat::*;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_LMR_TRIPLET {
-    /// The region of the segment, see dat_lmr_create.
+    /// Context of the region that contains the segment, see dat_lmr_create.
     pub lmr_context: DAT_LMR_CONTEXT,
     /// Unused; aligns the next field.
     pub pad: DAT_UINT32,
@@ -21,12 +21,12 @@ pub struct DAT_LMR_TRIPLET {
     pub segment_length: DAT_VLEN,
 }
 
-/// The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
-/// must convert it.
+/// The remote memory of an RDMA operation, in local byte order. A program that sends this
+/// structure to another host must convert it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RMR_TRIPLET {
-    /// The context from the remote side.
+    /// Context of the memory, from dat_lmr_create or dat_rmr_bind at the remote side.
     pub rmr_context: DAT_RMR_CONTEXT,
     /// Unused; aligns the next field.
     pub pad: DAT_UINT32,
@@ -36,8 +36,8 @@ pub struct DAT_RMR_TRIPLET {
     pub segment_length: DAT_VLEN,
 }
 
-/// No relaxed ordering for this memory. Ignored. Only the Solaris headers have this flag; it
-/// is here for their programs, because the bit is free.
+/// No relaxed ordering for this memory. Ignored. From the Solaris headers, for programs that
+/// use it; no other privilege has this bit.
 pub const DAT_MEM_PRIV_RO_DISABLE_FLAG: DAT_MEM_PRIV_FLAGS = 0x100;
 
 /// Parameters of a local memory region, see dat_lmr_query.
@@ -53,15 +53,15 @@ pub const DAT_LMR_FIELD_ALL: DAT_LMR_PARAM_MASK = 0x3FF;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RMR_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the region.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its protection zone.
+    /// Protection zone of the region.
     pub pz_handle: DAT_PZ_HANDLE,
-    /// The memory to which it is bound.
+    /// Memory to which the region is bound.
     pub lmr_triplet: DAT_LMR_TRIPLET,
-    /// Its privileges.
+    /// Privileges of the remote side on this memory.
     pub mem_priv: DAT_MEM_PRIV_FLAGS,
-    /// Identifies it to the remote side.
+    /// Context that identifies the region to the remote side.
     pub rmr_context: DAT_RMR_CONTEXT,
 }
 
@@ -71,13 +71,13 @@ pub const DAT_RMR_FIELD_ALL: DAT_RMR_PARAM_MASK = 0x1F;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct DAT_DTO_COMPLETION_EVENT_DATA {
-    /// The endpoint.
+    /// Endpoint of the operation.
     pub ep_handle: DAT_EP_HANDLE,
-    /// The cookie of the post.
+    /// The cookie that was passed to the post.
     pub user_cookie: DAT_DTO_COOKIE,
-    /// Its status.
+    /// Status of the operation.
     pub status: DAT_DTO_COMPLETION_STATUS,
-    /// Transferred bytes, if it succeeded.
+    /// Number of transferred bytes; undefined unless status is DAT_DTO_SUCCESS.
     pub transfered_length: DAT_VLEN,
 }
 
@@ -127,11 +127,11 @@ pub union DAT_EVENT_DATA {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct DAT_EVENT {
-    /// The kind of event.
+    /// Kind of the event.
     pub event_number: DAT_EVENT_NUMBER,
-    /// The event dispatcher.
+    /// Event dispatcher from which the event was taken.
     pub evd_handle: DAT_EVD_HANDLE,
-    /// Its data.
+    /// Data of the event. event_number determines the valid member.
     pub event_data: DAT_EVENT_DATA,
 }
 
@@ -141,9 +141,9 @@ pub struct DAT_EVENT {
 pub struct DAT_EP_ATTR {
     /// Kind of connection.
     pub service_type: DAT_SERVICE_TYPE,
-    /// Longest message in bytes; 0 leaves it to the provider.
+    /// Maximum bytes of a message; 0 leaves the maximum to the provider.
     pub max_message_size: DAT_VLEN,
-    /// Longest RDMA operation in bytes; 0 leaves it to the provider.
+    /// Maximum bytes of an RDMA operation; 0 leaves the maximum to the provider.
     pub max_rdma_size: DAT_VLEN,
     /// Quality of service.
     pub qos: DAT_QOS,
@@ -151,31 +151,31 @@ pub struct DAT_EP_ATTR {
     pub recv_completion_flags: DAT_COMPLETION_FLAGS,
     /// Which request completions notify.
     pub request_completion_flags: DAT_COMPLETION_FLAGS,
-    /// Outstanding receives. With a shared receive queue: the hard high watermark.
+    /// Maximum number of outstanding receives. On a shared receive queue: hard high watermark.
     pub max_recv_dtos: DAT_COUNT,
-    /// Outstanding requests.
+    /// Maximum number of outstanding requests.
     pub max_request_dtos: DAT_COUNT,
-    /// Segments of a receive.
+    /// Maximum number of segments of a receive.
     pub max_recv_iov: DAT_COUNT,
-    /// Segments of a send.
+    /// Maximum number of segments of a send.
     pub max_request_iov: DAT_COUNT,
-    /// Outstanding RDMA reads as target.
+    /// Maximum number of outstanding RDMA reads as target.
     pub max_rdma_read_in: DAT_COUNT,
-    /// Outstanding RDMA reads as originator.
+    /// Maximum number of outstanding RDMA reads as originator.
     pub max_rdma_read_out: DAT_COUNT,
     /// Soft high watermark of receive buffers, with a shared receive queue.
     pub srq_soft_hw: DAT_COUNT,
-    /// Segments of an RDMA read.
+    /// Maximum number of segments of an RDMA read.
     pub max_rdma_read_iov: DAT_COUNT,
-    /// Segments of an RDMA write.
+    /// Maximum number of segments of an RDMA write.
     pub max_rdma_write_iov: DAT_COUNT,
-    /// Elements of ep_transport_specific.
+    /// Number of elements of ep_transport_specific.
     pub ep_transport_specific_count: DAT_COUNT,
-    /// Attributes of the transport.
+    /// Named attributes of the transport.
     pub ep_transport_specific: *mut DAT_NAMED_ATTR,
-    /// Elements of ep_provider_specific.
+    /// Number of elements of ep_provider_specific.
     pub ep_provider_specific_count: DAT_COUNT,
-    /// Attributes of the provider.
+    /// Named attributes of the provider.
     pub ep_provider_specific: *mut DAT_NAMED_ATTR,
 }
 
@@ -183,19 +183,19 @@ pub struct DAT_EP_ATTR {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_EP_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the endpoint.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its state.
+    /// State of the endpoint.
     pub ep_state: DAT_EP_STATE,
     /// Local address.
     pub local_ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// Local port.
+    /// Port of the local end of the connection.
     pub local_port_qual: DAT_PORT_QUAL,
     /// Remote address.
     pub remote_ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// Remote port.
+    /// Port of the remote end of the connection.
     pub remote_port_qual: DAT_PORT_QUAL,
-    /// Its protection zone.
+    /// Protection zone of the endpoint.
     pub pz_handle: DAT_PZ_HANDLE,
     /// Event dispatcher of receive completions.
     pub recv_evd_handle: DAT_EVD_HANDLE,
@@ -203,9 +203,9 @@ pub struct DAT_EP_PARAM {
     pub request_evd_handle: DAT_EVD_HANDLE,
     /// Event dispatcher of connection events.
     pub connect_evd_handle: DAT_EVD_HANDLE,
-    /// Its shared receive queue, or DAT_HANDLE_NULL.
+    /// Shared receive queue of the endpoint, or DAT_HANDLE_NULL.
     pub srq_handle: DAT_SRQ_HANDLE,
-    /// Its attributes.
+    /// Attributes of the endpoint.
     pub ep_attr: DAT_EP_ATTR,
 }
 
@@ -222,16 +222,17 @@ pub const DAT_EP_FIELD_SRQ_HANDLE: DAT_EP_PARAM_MASK = 0x400;
 /// Selects all fields of DAT_EP_PARAM.
 pub const DAT_EP_FIELD_ALL: DAT_EP_PARAM_MASK = 0x7FFFF7FF;
 
-/// Operational.
+/// The queue is operational.
 pub const DAT_SRQ_STATE_OPERATIONAL: DAT_SRQ_STATE = 0;
-/// Broken.
+/// The queue has failed.
 pub const DAT_SRQ_STATE_ERROR: DAT_SRQ_STATE = 1;
 
-/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
+/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
+/// maxima.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IA_ATTR {
-    /// Name in the dat_ia_open call in uDAPL 1.2, name of the device in uDAPL 2.0.
+    /// Name with which the program opened the adapter.
     pub adapter_name: [c_char; DAT_NAME_MAX_LENGTH],
     /// Vendor of the adapter.
     pub vendor_name: [c_char; DAT_NAME_MAX_LENGTH],
@@ -245,61 +246,61 @@ pub struct DAT_IA_ATTR {
     pub firmware_version_minor: DAT_UINT32,
     /// Local address, valid until dat_ia_close.
     pub ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// Endpoints.
+    /// Maximum number of endpoints.
     pub max_eps: DAT_COUNT,
-    /// Outstanding data transfers in one direction of an endpoint.
+    /// Maximum number of outstanding data transfers in one direction of an endpoint.
     pub max_dto_per_ep: DAT_COUNT,
-    /// Outstanding RDMA reads of an endpoint as target.
+    /// Maximum number of outstanding RDMA reads of an endpoint as target.
     pub max_rdma_read_per_ep_in: DAT_COUNT,
-    /// Outstanding RDMA reads of an endpoint as originator.
+    /// Maximum number of outstanding RDMA reads of an endpoint as originator.
     pub max_rdma_read_per_ep_out: DAT_COUNT,
-    /// Event dispatchers.
+    /// Maximum number of event dispatchers.
     pub max_evds: DAT_COUNT,
-    /// Events in an event dispatcher.
+    /// Maximum number of events in an event dispatcher.
     pub max_evd_qlen: DAT_COUNT,
-    /// Segments of a send or receive.
+    /// Maximum number of segments of a send or receive.
     pub max_iov_segments_per_dto: DAT_COUNT,
-    /// Local memory regions.
+    /// Maximum number of local memory regions.
     pub max_lmrs: DAT_COUNT,
-    /// Bytes in a local memory region.
+    /// Maximum bytes in a local memory region.
     pub max_lmr_block_size: DAT_VLEN,
     /// Highest address in a local memory region.
     pub max_lmr_virtual_address: DAT_VADDR,
-    /// Protection zones.
+    /// Maximum number of protection zones.
     pub max_pzs: DAT_COUNT,
-    /// Bytes in a message.
+    /// Maximum bytes in a message.
     pub max_message_size: DAT_VLEN,
-    /// Bytes in an RDMA operation.
+    /// Maximum bytes in an RDMA operation.
     pub max_rdma_size: DAT_VLEN,
-    /// Remote memory regions.
+    /// Maximum number of remote memory regions.
     pub max_rmrs: DAT_COUNT,
     /// Highest address in a remote memory region.
     pub max_rmr_target_address: DAT_VADDR,
-    /// Shared receive queues.
+    /// Maximum number of shared receive queues.
     pub max_srqs: DAT_COUNT,
-    /// Endpoints on a shared receive queue.
+    /// Maximum number of endpoints on a shared receive queue.
     pub max_ep_per_srq: DAT_COUNT,
-    /// Buffers in a shared receive queue.
+    /// Maximum number of buffers in a shared receive queue.
     pub max_recv_per_srq: DAT_COUNT,
-    /// Segments of an RDMA read.
+    /// Maximum number of segments of an RDMA read.
     pub max_iov_segments_per_rdma_read: DAT_COUNT,
-    /// Segments of an RDMA write.
+    /// Maximum number of segments of an RDMA write.
     pub max_iov_segments_per_rdma_write: DAT_COUNT,
-    /// Outstanding RDMA reads of the adapter as target.
+    /// Maximum number of outstanding RDMA reads of the adapter as target.
     pub max_rdma_read_in: DAT_COUNT,
-    /// Outstanding RDMA reads of the adapter as originator.
+    /// Maximum number of outstanding RDMA reads of the adapter as originator.
     pub max_rdma_read_out: DAT_COUNT,
-    /// Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool.
+    /// DAT_TRUE if each endpoint gets max_rdma_read_per_ep_in; else all share a pool.
     pub max_rdma_read_per_ep_in_guaranteed: DAT_BOOLEAN,
-    /// Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool.
+    /// DAT_TRUE if each endpoint gets max_rdma_read_per_ep_out; else all share a pool.
     pub max_rdma_read_per_ep_out_guaranteed: DAT_BOOLEAN,
-    /// Elements of transport_attr.
+    /// Number of elements of transport_attr.
     pub num_transport_attr: DAT_COUNT,
-    /// Attributes of the transport.
+    /// Named attributes of the transport.
     pub transport_attr: *mut DAT_NAMED_ATTR,
-    /// Elements of vendor_attr.
+    /// Number of elements of vendor_attr.
     pub num_vendor_attr: DAT_COUNT,
-    /// Attributes of the vendor.
+    /// Named attributes of the vendor.
     pub vendor_attr: *mut DAT_NAMED_ATTR,
 }
 

@@ -7,34 +7,33 @@ use crate::dat_platform_specific::*;
 
 pub use dat_udat::udat::*;
 
-/// Strongly ordered memory of the process. Only the Solaris headers have this value; it is
-/// here for their programs, because the value is free. Providers may return
-/// DAT_INVALID_PARAMETER.
+/// Strongly ordered memory of the process. From the Solaris headers, for programs that use it;
+/// no other kind has this value. Providers may return DAT_INVALID_PARAMETER.
 pub const DAT_MEM_TYPE_SO_VIRTUAL: DAT_MEM_TYPE = 3;
 
 /// Parameters of a local memory region, see dat_lmr_query.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct dat_lmr_param {
-    /// Its interface adapter.
+    /// Interface adapter of the region.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Kind of memory.
+    /// Kind of the memory; determines the valid member of region_desc.
     pub mem_type: DAT_MEM_TYPE,
-    /// The memory.
+    /// Memory of the region, as passed to dat_lmr_create.
     pub region_desc: DAT_REGION_DESCRIPTION,
-    /// Bytes requested.
+    /// Number of bytes that the program requested.
     pub length: DAT_VLEN,
-    /// Its protection zone.
+    /// Protection zone of the region.
     pub pz_handle: DAT_PZ_HANDLE,
-    /// Its privileges.
+    /// Privileges of the region.
     pub mem_priv: DAT_MEM_PRIV_FLAGS,
-    /// Identifies it in segments of local memory.
+    /// Context that identifies the region in segments of local memory.
     pub lmr_context: DAT_LMR_CONTEXT,
-    /// Identifies it to the remote side.
+    /// Context that identifies the region to the remote side.
     pub rmr_context: DAT_RMR_CONTEXT,
-    /// Bytes registered, at least as many as requested.
+    /// Number of registered bytes, at least the requested number.
     pub registered_size: DAT_VLEN,
-    /// First address registered.
+    /// First registered address.
     pub registered_address: DAT_VADDR,
 }
 
@@ -42,9 +41,9 @@ pub struct dat_lmr_param {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_CNO_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the notification object.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its agent.
+    /// Agent that the notification object calls.
     pub agent: DAT_OS_WAIT_PROXY_AGENT,
 }
 
@@ -65,13 +64,13 @@ pub struct dat_provider_attr {
     pub dapl_version_major: DAT_UINT32,
     /// Version of the interface, minor.
     pub dapl_version_minor: DAT_UINT32,
-    /// Kinds of memory, as a set of bits.
+    /// Supported kinds of memory, as a set of bits.
     pub lmr_mem_types_supported: DAT_MEM_TYPE,
     /// Owner of an array of segments after a post.
     pub iov_ownership_on_return: DAT_IOV_OWNERSHIP,
-    /// Qualities of service, as a set of bits.
+    /// Supported qualities of service, as a set of bits.
     pub dat_qos_supported: DAT_QOS,
-    /// Completion flags, as a set of bits.
+    /// Supported completion flags, as a set of bits.
     pub completion_flags_supported: DAT_COMPLETION_FLAGS,
     /// DAT_TRUE if several threads may call the provider concurrently.
     pub is_thread_safe: DAT_BOOLEAN,
@@ -81,17 +80,18 @@ pub struct dat_provider_attr {
     pub supports_multipath: DAT_BOOLEAN,
     /// Cases in which the provider creates endpoints at public service points.
     pub ep_creator: DAT_EP_CREATOR_FOR_PSP,
-    /// Kind of protection.
+    /// Number of endpoints that a protection zone may serve.
     pub pz_support: DAT_PZ_SUPPORT,
     /// Best alignment of buffers in bytes.
     pub optimal_buffer_alignment: DAT_UINT32,
-    /// Streams that may share an event dispatcher, in the order software, connection request,
-    /// data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
-    /// structure can be copied and be a variable in C++.
+    /// DAT_TRUE where one event dispatcher may accept events of the kinds of both row and
+    /// column. Order of kinds: software, connection request, data transfer, connection, bind,
+    /// asynchronous. Not const as in other headers, so that programs can copy the structure,
+    /// and declare it in C++.
     pub evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
     /// DAT_TRUE if shared receive queues are supported.
     pub srq_supported: DAT_BOOLEAN,
-    /// Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high.
+    /// Supported watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high.
     pub srq_watermarks_supported: DAT_COUNT,
     /// DAT_TRUE if the zones of an endpoint and of its shared receive queue may differ.
     pub srq_ep_pz_difference_supported: DAT_BOOLEAN,
@@ -101,14 +101,13 @@ pub struct dat_provider_attr {
     pub ep_recv_info_supported: DAT_COUNT,
     /// DAT_TRUE if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed.
     pub lmr_sync_req: DAT_BOOLEAN,
-    /// DAT_TRUE if a completion reports memory errors, never the return code of a
-    /// post.
+    /// DAT_TRUE if only completions report memory errors, never the return code of a post.
     pub dto_async_return_guaranteed: DAT_BOOLEAN,
     /// DAT_TRUE if the destination of an RDMA read needs the remote write privilege.
     pub rdma_write_for_rdma_read_req: DAT_BOOLEAN,
-    /// Elements of provider_specific_attr.
+    /// Number of elements of provider_specific_attr.
     pub num_provider_specific_attr: DAT_COUNT,
-    /// Attributes of the provider.
+    /// Named attributes of the provider.
     pub provider_specific_attr: *mut DAT_NAMED_ATTR,
 }
 

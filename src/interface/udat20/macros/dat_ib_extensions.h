@@ -18,12 +18,12 @@ typedef struct dat_ib_extension_event_data {
     } val;
     /** Further data of the event. */
     DAT_IB_UNNAMED union {
-        /** Address of an unreliable datagram. */
+        /** Address of the remote endpoint of unreliable datagrams. */
         DAT_IB_ADDR_HANDLE remote_ah;
         /** Result of a collective operation. */
         DAT_IB_COLLECTIVE_EVENT_DATA coll;
     };
-    /** Context of an exchange, for dat_ib_ud_cm_free. */
+    /** Context of an exchange of addresses, for dat_ib_ud_cm_free. */
     DAT_CONTEXT context;
 } DAT_IB_EXTENSION_EVENT_DATA;
 
@@ -141,12 +141,12 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Older name of dat_ib_print_counters. */
 #define dat_print_counters dat_ib_print_counters
 
-/** Starts the counters of a group, a value of DAT_IA_COUNTER_TYPE. */
+/** Starts the counters of a group of an adapter, a value of DAT_IA_COUNTER_TYPE. */
 #define dat_ib_start_counter(dat_handle, type) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_START_COUNTERS_OP, \
         (DAT_IA_COUNTER_TYPE)(type))
 
-/** Stops the counters of a group, a value of DAT_IA_COUNTER_TYPE. */
+/** Stops the counters of a group of an adapter, a value of DAT_IA_COUNTER_TYPE. */
 #define dat_ib_stop_counter(dat_handle, type) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_STOP_COUNTERS_OP, \
         (DAT_IA_COUNTER_TYPE)(type))
@@ -161,7 +161,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_HANDLE *)(ia_handle), (DAT_IA_ATTR_MASK)(ia_mask), (DAT_IA_ATTR *)(ia_attr), \
         (DAT_PROVIDER_ATTR_MASK)(prov_mask), (DAT_PROVIDER_ATTR *)(prov_attr))
 
-/** Ends a query of dat_ib_open_query. */
+/** Closes the handle of dat_ib_open_query, and frees the memory of its attributes. */
 #define dat_ib_close_query(ia_handle) \
     dat_extension_op((DAT_HANDLE)(ia_handle), DAT_IB_CLOSE_QUERY_OP)
 

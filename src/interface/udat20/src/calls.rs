@@ -9,10 +9,10 @@
 //!
 //! * `dispatch(SUBTYPE)`: the library calls the slot of the first argument's provider. If this handle is invalid, it
 //!   returns `DAT_INVALID_HANDLE` with SUBTYPE.
-//! * `wrap`: the library adds code of its own to the slot. `wrap(ARGUMENT: TYPE, ...)` lists further arguments of the
-//!   call, which the slot lacks.
+//! * `wrap`: the library has a function of its own, which calls the slot. `wrap(ARGUMENT: TYPE, ...)` lists further
+//!   arguments of the call, which the slot lacks.
 //! * `own`: there is no slot.
-//! * `slot`: there is only a slot, which programs cannot call.
+//! * `slot`: providers have a slot, but the library exports no function.
 //! * `variadic`: the function takes `...`, which the slot gets as its last argument, a `va_list`. The library defines
 //!   it without this list, because stable Rust cannot define variadic functions.
 //!

@@ -14,13 +14,13 @@ pub const DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG: DAT_COMPLETION_FLAGS = 0x20;
 
 /// Common service point.
 pub const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
-/// First kind that extensions define.
+/// First kind of objects that extensions define.
 pub const DAT_HANDLE_TYPE_EXTENSION_BASE: DAT_HANDLE_TYPE = 12;
 
-/// Several paths; otherwise the connection fails.
+/// The connection must use several paths, or fail.
 pub const DAT_CONNECT_MULTIPATH_REQUIRED_FLAG: DAT_CONNECT_FLAGS = 2;
 
-/// Several paths if available.
+/// The connection uses several paths if they are available.
 pub const DAT_CONNECT_MULTIPATH_REQUESTED_FLAG: DAT_CONNECT_FLAGS = DAT_CONNECT_MULTIPATH_FLAG;
 
 /// Common service point.
@@ -36,7 +36,7 @@ pub const DAT_OPEN_EXTENSION_BASE: DAT_EXTENDED_OP = 0x1000;
 /// Bit in the number of extended operations that close such an object.
 pub const DAT_CLOSE_EXTENSION_BASE: DAT_EXTENDED_OP = 0x2000;
 
-/// Base of the addresses in a region.
+/// Base of the addresses in a memory region.
 pub type DAT_VA_TYPE = c_enum;
 /// Addresses of the process that owns the memory.
 pub const DAT_VA_TYPE_VA: DAT_VA_TYPE = 0;
@@ -45,7 +45,7 @@ pub const DAT_VA_TYPE_ZB: DAT_VA_TYPE = 1;
 
 /// The endpoints over which a remote memory region can be used.
 pub type DAT_RMR_SCOPE = c_enum;
-/// The endpoint over which it is bound, see dat_rmr_create_for_ep.
+/// Only the endpoint over which it is bound, see dat_rmr_create_for_ep.
 pub const DAT_RMR_SCOPE_EP: DAT_RMR_SCOPE = 0;
 /// All endpoints of its protection zone, see dat_rmr_create.
 pub const DAT_RMR_SCOPE_PZ: DAT_RMR_SCOPE = 1;
@@ -60,12 +60,12 @@ pub struct DAT_LMR_TRIPLET {
     pub virtual_address: DAT_VADDR,
     /// Length in bytes.
     pub segment_length: DAT_SEG_LENGTH,
-    /// The region of the segment, see dat_lmr_create.
+    /// Context of the region that contains the segment, see dat_lmr_create.
     pub lmr_context: DAT_LMR_CONTEXT,
 }
 
-/// The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
-/// must convert it.
+/// The remote memory of an RDMA operation, in local byte order. A program that sends this
+/// structure to another host must convert it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RMR_TRIPLET {
@@ -74,7 +74,7 @@ pub struct DAT_RMR_TRIPLET {
     pub virtual_address: DAT_VADDR,
     /// Length in bytes.
     pub segment_length: DAT_SEG_LENGTH,
-    /// The context from the remote side.
+    /// Context of the memory, from dat_lmr_create or dat_rmr_bind at the remote side.
     pub rmr_context: DAT_RMR_CONTEXT,
 }
 
@@ -95,17 +95,17 @@ pub const DAT_LMR_FIELD_ALL: DAT_LMR_PARAM_MASK = 0x7FF;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RMR_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the region.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its protection zone.
+    /// Protection zone of the region.
     pub pz_handle: DAT_PZ_HANDLE,
-    /// The memory to which it is bound.
+    /// Memory to which the region is bound.
     pub lmr_triplet: DAT_LMR_TRIPLET,
-    /// Its privileges.
+    /// Privileges of the remote side on this memory.
     pub mem_priv: DAT_MEM_PRIV_FLAGS,
-    /// Identifies it to the remote side.
+    /// Context that identifies the region to the remote side.
     pub rmr_context: DAT_RMR_CONTEXT,
-    /// The endpoints over which peers can use it.
+    /// The endpoints over which peers can use the region.
     pub rmr_scope: DAT_RMR_SCOPE,
     /// Base of the addresses that peers use.
     pub va_type: DAT_VA_TYPE,
@@ -115,7 +115,7 @@ pub const DAT_RMR_FIELD_RMR_SCOPE: DAT_RMR_PARAM_MASK = 0x20;
 pub const DAT_RMR_FIELD_VA_TYPE: DAT_RMR_PARAM_MASK = 0x40;
 pub const DAT_RMR_FIELD_ALL: DAT_RMR_PARAM_MASK = 0x7F;
 
-/// First kind that extensions define.
+/// First kind of events that extensions define.
 pub const DAT_EVD_EXTENSION_BASE: DAT_EVD_FLAGS = 0x200;
 
 /// Only in the kernel-level interface.
@@ -139,22 +139,22 @@ pub const DAT_DTO_BIND_MW: DAT_DTOS = 5;
 pub const DAT_DTO_LMR_FMR: DAT_DTOS = 6;
 /// Only in the kernel-level interface.
 pub const DAT_DTO_LMR_INVALIDATE: DAT_DTOS = 7;
-/// First kind that extensions define.
+/// First kind of operations that extensions define.
 pub const DAT_DTO_EXTENSION_BASE: DAT_DTOS = 8;
 
 /// Data of DAT_DTO_COMPLETION_EVENT.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct DAT_DTO_COMPLETION_EVENT_DATA {
-    /// The endpoint.
+    /// Endpoint of the operation.
     pub ep_handle: DAT_EP_HANDLE,
-    /// The cookie of the post.
+    /// The cookie that was passed to the post.
     pub user_cookie: DAT_DTO_COOKIE,
-    /// Its status.
+    /// Status of the operation.
     pub status: DAT_DTO_COMPLETION_STATUS,
-    /// Transferred bytes, if it succeeded.
+    /// Number of transferred bytes; undefined unless status is DAT_DTO_SUCCESS.
     pub transfered_length: DAT_SEG_LENGTH,
-    /// The kind of operation.
+    /// Kind of the operation.
     pub operation: DAT_DTOS,
     /// The invalidated context, for a successful DAT_DTO_RECEIVE_WITH_INVALIDATE; else 0.
     pub rmr_context: DAT_RMR_CONTEXT,
@@ -184,7 +184,7 @@ pub struct DAT_CR_ARRIVAL_EVENT_DATA {
     pub conn_qual: DAT_CONN_QUAL,
     /// The request, for dat_cr_accept, dat_cr_reject or dat_cr_handoff.
     pub cr_handle: DAT_CR_HANDLE,
-    /// DAT_TRUE if private data was truncated.
+    /// DAT_TRUE if the private data of the request was truncated.
     pub truncate_flag: DAT_BOOLEAN,
 }
 
@@ -221,17 +221,17 @@ pub union DAT_EVENT_DATA {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct DAT_EVENT {
-    /// The kind of event.
+    /// Kind of the event.
     pub event_number: DAT_EVENT_NUMBER,
-    /// The event dispatcher.
+    /// Event dispatcher from which the event was taken.
     pub evd_handle: DAT_EVD_HANDLE,
-    /// Its data.
+    /// Data of the event. event_number determines the valid member.
     pub event_data: DAT_EVENT_DATA,
     /// Further data if event_number is DAT_EXTENSION_EVENT or above.
     pub event_extension_data: [DAT_UINT64; 8],
 }
 
-/// First kind that extensions define.
+/// First kind of connection that extensions define.
 pub const DAT_SERVICE_TYPE_EXTENSION_BASE: DAT_SERVICE_TYPE = 1;
 
 /// Attributes of an endpoint.
@@ -240,9 +240,9 @@ pub const DAT_SERVICE_TYPE_EXTENSION_BASE: DAT_SERVICE_TYPE = 1;
 pub struct DAT_EP_ATTR {
     /// Kind of connection.
     pub service_type: DAT_SERVICE_TYPE,
-    /// Longest message in bytes; 0 leaves it to the provider.
+    /// Maximum bytes of a message; 0 leaves the maximum to the provider.
     pub max_message_size: DAT_SEG_LENGTH,
-    /// Longest RDMA operation in bytes; 0 leaves it to the provider.
+    /// Maximum bytes of an RDMA operation; 0 leaves the maximum to the provider.
     pub max_rdma_size: DAT_SEG_LENGTH,
     /// Quality of service.
     pub qos: DAT_QOS,
@@ -250,31 +250,31 @@ pub struct DAT_EP_ATTR {
     pub recv_completion_flags: DAT_COMPLETION_FLAGS,
     /// Which request completions notify.
     pub request_completion_flags: DAT_COMPLETION_FLAGS,
-    /// Outstanding receives. With a shared receive queue: the hard high watermark.
+    /// Maximum number of outstanding receives. On a shared receive queue: hard high watermark.
     pub max_recv_dtos: DAT_COUNT,
-    /// Outstanding requests.
+    /// Maximum number of outstanding requests.
     pub max_request_dtos: DAT_COUNT,
-    /// Segments of a receive.
+    /// Maximum number of segments of a receive.
     pub max_recv_iov: DAT_COUNT,
-    /// Segments of a send.
+    /// Maximum number of segments of a send.
     pub max_request_iov: DAT_COUNT,
-    /// Outstanding RDMA reads as target.
+    /// Maximum number of outstanding RDMA reads as target.
     pub max_rdma_read_in: DAT_COUNT,
-    /// Outstanding RDMA reads as originator.
+    /// Maximum number of outstanding RDMA reads as originator.
     pub max_rdma_read_out: DAT_COUNT,
     /// Soft high watermark of receive buffers, with a shared receive queue.
     pub srq_soft_hw: DAT_COUNT,
-    /// Segments of an RDMA read.
+    /// Maximum number of segments of an RDMA read.
     pub max_rdma_read_iov: DAT_COUNT,
-    /// Segments of an RDMA write.
+    /// Maximum number of segments of an RDMA write.
     pub max_rdma_write_iov: DAT_COUNT,
-    /// Elements of ep_transport_specific.
+    /// Number of elements of ep_transport_specific.
     pub ep_transport_specific_count: DAT_COUNT,
-    /// Attributes of the transport.
+    /// Named attributes of the transport.
     pub ep_transport_specific: *mut DAT_NAMED_ATTR,
-    /// Elements of ep_provider_specific.
+    /// Number of elements of ep_provider_specific.
     pub ep_provider_specific_count: DAT_COUNT,
-    /// Attributes of the provider.
+    /// Named attributes of the provider.
     pub ep_provider_specific: *mut DAT_NAMED_ATTR,
 }
 
@@ -287,21 +287,21 @@ pub const DAT_EP_STATE_CONNECTED_MULTI_PATH: DAT_EP_STATE = 14;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_EP_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the endpoint.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its state.
+    /// State of the endpoint.
     pub ep_state: DAT_EP_STATE,
     /// Communicator, for dat_ep_common_connect.
     pub comm: DAT_COMM,
     /// Local address.
     pub local_ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// Local port.
+    /// Port of the local end of the connection.
     pub local_port_qual: DAT_PORT_QUAL,
     /// Remote address.
     pub remote_ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// Remote port.
+    /// Port of the remote end of the connection.
     pub remote_port_qual: DAT_PORT_QUAL,
-    /// Its protection zone.
+    /// Protection zone of the endpoint.
     pub pz_handle: DAT_PZ_HANDLE,
     /// Event dispatcher of receive completions.
     pub recv_evd_handle: DAT_EVD_HANDLE,
@@ -309,9 +309,9 @@ pub struct DAT_EP_PARAM {
     pub request_evd_handle: DAT_EVD_HANDLE,
     /// Event dispatcher of connection events.
     pub connect_evd_handle: DAT_EVD_HANDLE,
-    /// Its shared receive queue, or DAT_HANDLE_NULL.
+    /// Shared receive queue of the endpoint, or DAT_HANDLE_NULL.
     pub srq_handle: DAT_SRQ_HANDLE,
-    /// Its attributes.
+    /// Attributes of the endpoint.
     pub ep_attr: DAT_EP_ATTR,
 }
 
@@ -329,25 +329,25 @@ pub const DAT_EP_FIELD_COMM: DAT_EP_PARAM_MASK = 0x4;
 /// Selects all fields of DAT_EP_PARAM.
 pub const DAT_EP_FIELD_ALL: DAT_EP_PARAM_MASK = 0x7FFFFFFF;
 
-/// Broken.
+/// The queue has failed.
 pub const DAT_SRQ_STATE_ERROR: DAT_SRQ_STATE = 0;
-/// Operational.
+/// The queue is operational.
 pub const DAT_SRQ_STATE_OPERATIONAL: DAT_SRQ_STATE = 1;
-/// Being destroyed.
+/// The queue is being destroyed.
 pub const DAT_SRQ_STATE_SHUTDOWN: DAT_SRQ_STATE = 2;
 
-/// Parameters of a common service point, see dat_csp_query. The pointers are valid until the service point is
-/// freed.
+/// Parameters of a common service point, see dat_csp_query. The pointers are valid until the
+/// service point is freed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_CSP_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the service point.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its communicator.
+    /// Communicator of the service point.
     pub comm: *mut DAT_COMM,
-    /// The address at which it listens.
+    /// Address and port at which the service point listens.
     pub address_ptr: DAT_IA_ADDRESS_PTR,
-    /// The event dispatcher for its requests.
+    /// Event dispatcher for connection requests.
     pub evd_handle: DAT_EVD_HANDLE,
 }
 
@@ -362,7 +362,7 @@ pub const DAT_CSP_FIELD_ALL: DAT_CSP_PARAM_MASK = 0x0F;
 
 /// Extensions of the interface.
 pub type DAT_EXTENSION = c_enum;
-/// None.
+/// No extension.
 pub const DAT_EXTENSION_NONE: DAT_EXTENSION = 0;
 /// Extensions for InfiniBand, see dat_ib_extensions.h.
 pub const DAT_EXTENSION_IB: DAT_EXTENSION = 1;
@@ -372,11 +372,11 @@ pub const DAT_EXTENSION_IW: DAT_EXTENSION = 2;
 /// How a provider distributes load over several paths.
 pub type DAT_HA_LB = DAT_UINT32;
 
-/// No distribution.
+/// The provider does not distribute load.
 pub const DAT_HA_LB_NONE: DAT_HA_LB = 0;
-/// Per connection.
+/// The provider distributes connections over paths.
 pub const DAT_HA_LB_INTERCOMM: DAT_HA_LB = 1;
-/// Within a connection.
+/// The provider distributes the load of each connection over paths.
 pub const DAT_HA_LB_INTRACOMM: DAT_HA_LB = 2;
 
 /// Another name of DAT_EXTENSION_IB.
@@ -385,11 +385,12 @@ pub const DAT_IB_EXTENSION: DAT_EXTENSION = DAT_EXTENSION_IB;
 /// Another name of DAT_EXTENSION_IW.
 pub const DAT_IW_EXTENSION: DAT_EXTENSION = DAT_EXTENSION_IW;
 
-/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
+/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
+/// maxima.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IA_ATTR {
-    /// Name in the dat_ia_open call in uDAPL 1.2, name of the device in uDAPL 2.0.
+    /// Name of the device.
     pub adapter_name: [c_char; DAT_NAME_MAX_LENGTH],
     /// Vendor of the adapter.
     pub vendor_name: [c_char; DAT_NAME_MAX_LENGTH],
@@ -403,67 +404,67 @@ pub struct DAT_IA_ATTR {
     pub firmware_version_minor: DAT_UINT32,
     /// Local address, valid until dat_ia_close.
     pub ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// Endpoints.
+    /// Maximum number of endpoints.
     pub max_eps: DAT_COUNT,
-    /// Outstanding data transfers in one direction of an endpoint.
+    /// Maximum number of outstanding data transfers in one direction of an endpoint.
     pub max_dto_per_ep: DAT_COUNT,
-    /// Outstanding RDMA reads of an endpoint as target.
+    /// Maximum number of outstanding RDMA reads of an endpoint as target.
     pub max_rdma_read_per_ep_in: DAT_COUNT,
-    /// Outstanding RDMA reads of an endpoint as originator.
+    /// Maximum number of outstanding RDMA reads of an endpoint as originator.
     pub max_rdma_read_per_ep_out: DAT_COUNT,
-    /// Event dispatchers.
+    /// Maximum number of event dispatchers.
     pub max_evds: DAT_COUNT,
-    /// Events in an event dispatcher.
+    /// Maximum number of events in an event dispatcher.
     pub max_evd_qlen: DAT_COUNT,
-    /// Segments of a send or receive.
+    /// Maximum number of segments of a send or receive.
     pub max_iov_segments_per_dto: DAT_COUNT,
-    /// Local memory regions.
+    /// Maximum number of local memory regions.
     pub max_lmrs: DAT_COUNT,
-    /// Bytes in a local memory region.
+    /// Maximum bytes in a local memory region.
     pub max_lmr_block_size: DAT_SEG_LENGTH,
     /// Highest address in a local memory region.
     pub max_lmr_virtual_address: DAT_VADDR,
-    /// Protection zones.
+    /// Maximum number of protection zones.
     pub max_pzs: DAT_COUNT,
-    /// Bytes in a message.
+    /// Maximum bytes in a message.
     pub max_message_size: DAT_SEG_LENGTH,
-    /// Bytes in an RDMA operation.
+    /// Maximum bytes in an RDMA operation.
     pub max_rdma_size: DAT_SEG_LENGTH,
-    /// Remote memory regions.
+    /// Maximum number of remote memory regions.
     pub max_rmrs: DAT_COUNT,
     /// Highest address in a remote memory region.
     pub max_rmr_target_address: DAT_VADDR,
-    /// Shared receive queues.
+    /// Maximum number of shared receive queues.
     pub max_srqs: DAT_COUNT,
-    /// Endpoints on a shared receive queue.
+    /// Maximum number of endpoints on a shared receive queue.
     pub max_ep_per_srq: DAT_COUNT,
-    /// Buffers in a shared receive queue.
+    /// Maximum number of buffers in a shared receive queue.
     pub max_recv_per_srq: DAT_COUNT,
-    /// Segments of an RDMA read.
+    /// Maximum number of segments of an RDMA read.
     pub max_iov_segments_per_rdma_read: DAT_COUNT,
-    /// Segments of an RDMA write.
+    /// Maximum number of segments of an RDMA write.
     pub max_iov_segments_per_rdma_write: DAT_COUNT,
-    /// Outstanding RDMA reads of the adapter as target.
+    /// Maximum number of outstanding RDMA reads of the adapter as target.
     pub max_rdma_read_in: DAT_COUNT,
-    /// Outstanding RDMA reads of the adapter as originator.
+    /// Maximum number of outstanding RDMA reads of the adapter as originator.
     pub max_rdma_read_out: DAT_COUNT,
-    /// Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool.
+    /// DAT_TRUE if each endpoint gets max_rdma_read_per_ep_in; else all share a pool.
     pub max_rdma_read_per_ep_in_guaranteed: DAT_BOOLEAN,
-    /// Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool.
+    /// DAT_TRUE if each endpoint gets max_rdma_read_per_ep_out; else all share a pool.
     pub max_rdma_read_per_ep_out_guaranteed: DAT_BOOLEAN,
     /// DAT_TRUE if regions may be zero-based, see DAT_VA_TYPE_ZB.
     pub zb_supported: DAT_BOOLEAN,
-    /// The supported extensions.
+    /// Extensions that the adapter supports.
     pub extension_supported: DAT_EXTENSION,
-    /// Their version; for InfiniBand see DAT_IB_EXTENSION_VERSION.
+    /// Version of these extensions; for InfiniBand see DAT_IB_EXTENSION_VERSION.
     pub extension_version: DAT_COUNT,
-    /// Elements of transport_attr.
+    /// Number of elements of transport_attr.
     pub num_transport_attr: DAT_COUNT,
-    /// Attributes of the transport.
+    /// Named attributes of the transport.
     pub transport_attr: *mut DAT_NAMED_ATTR,
-    /// Elements of vendor_attr.
+    /// Number of elements of vendor_attr.
     pub num_vendor_attr: DAT_COUNT,
-    /// Attributes of the vendor.
+    /// Named attributes of the vendor.
     pub vendor_attr: *mut DAT_NAMED_ATTR,
 }
 

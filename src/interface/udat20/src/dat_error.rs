@@ -4,9 +4,9 @@ pub use dat_udat::dat_error::*;
 
 named! {
     DAT_RETURN_TYPE;
-    /// Of the kernel-level interface alone.
+    /// Only in the kernel-level interface.
     pub const DAT_RESERVED_LMR: DAT_RETURN_TYPE = 0x00150000;
-    /// Another service point has the port.
+    /// Another service point listens on the port.
     pub const DAT_PORT_IN_USE: DAT_RETURN_TYPE = 0x00160000;
     /// The kind of communication is not supported.
     pub const DAT_COMM_NOT_SUPPORTED: DAT_RETURN_TYPE = 0x00170000;
@@ -40,11 +40,12 @@ named! {
     pub const DAT_INVALID_ARG9: DAT_RETURN_SUBTYPE = 45;
     pub const DAT_INVALID_ARG10: DAT_RETURN_SUBTYPE = 46;
     pub const DAT_INVALID_STATE_EP_UNCONNECTED: DAT_RETURN_SUBTYPE = 47;
-    /// Endpoint is connecting.
+    /// Endpoint has requested a connection, which is not yet established.
     pub const DAT_INVALID_STATE_EP_ACTCONNPENDING: DAT_RETURN_SUBTYPE = 48;
     /// Endpoint of a reserved service point has a request pending.
     pub const DAT_INVALID_STATE_EP_PASSCONNPENDING: DAT_RETURN_SUBTYPE = 49;
-    /// Endpoint was made by the provider for a request not yet answered.
+    /// Endpoint that the provider created for a request, which is neither accepted nor
+    /// rejected.
     pub const DAT_INVALID_STATE_EP_TENTCONNPENDING: DAT_RETURN_SUBTYPE = 50;
     pub const DAT_INVALID_STATE_EP_CONNECTED: DAT_RETURN_SUBTYPE = 51;
     pub const DAT_INVALID_STATE_EP_DISCONNECTED: DAT_RETURN_SUBTYPE = 52;
@@ -54,7 +55,8 @@ named! {
     pub const DAT_INVALID_STATE_EP_COMPLPENDING: DAT_RETURN_SUBTYPE = 54;
     /// Endpoint is disconnecting.
     pub const DAT_INVALID_STATE_EP_DISCPENDING: DAT_RETURN_SUBTYPE = 55;
-    /// Endpoint went back to the provider.
+    /// Endpoint that the provider created was rejected or handed off, and belongs to the
+    /// provider.
     pub const DAT_INVALID_STATE_EP_PROVIDERCONTROL: DAT_RETURN_SUBTYPE = 56;
     /// Endpoint lacks a protection zone or an event dispatcher.
     pub const DAT_INVALID_STATE_EP_NOTREADY: DAT_RETURN_SUBTYPE = 57;
@@ -82,60 +84,60 @@ named! {
     pub const DAT_INVALID_STATE_EVD_DISABLED: DAT_RETURN_SUBTYPE = 71;
     pub const DAT_INVALID_STATE_EVD_WAITABLE: DAT_RETURN_SUBTYPE = 72;
     pub const DAT_INVALID_STATE_EVD_UNWAITABLE: DAT_RETURN_SUBTYPE = 73;
-    /// Event dispatcher has a stream that feeds it.
+    /// An endpoint, a service point or the adapter feeds the event dispatcher.
     pub const DAT_INVALID_STATE_EVD_IN_USE: DAT_RETURN_SUBTYPE = 74;
-    /// Event dispatcher is fed by a stream that can suppress notification.
+    /// Event dispatcher has the state DAT_EVD_STATE_CONFIG_NOTIFY.
     pub const DAT_INVALID_STATE_EVD_CONFIG_NOTIFY: DAT_RETURN_SUBTYPE = 75;
-    /// Event dispatcher is fed by a stream of solicited messages.
+    /// Event dispatcher has the state DAT_EVD_STATE_CONFIG_SOLICITED.
     pub const DAT_INVALID_STATE_EVD_CONFIG_SOLICITED: DAT_RETURN_SUBTYPE = 76;
-    /// Event dispatcher is fed by a stream with threshold.
+    /// Event dispatcher has the state DAT_EVD_STATE_CONFIG_THRESHOLD.
     pub const DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD: DAT_RETURN_SUBTYPE = 77;
     /// A thread waits on the event dispatcher.
     pub const DAT_INVALID_STATE_EVD_WAITER: DAT_RETURN_SUBTYPE = 78;
-    /// Event dispatcher is one of asynchronous events.
+    /// Event dispatcher for asynchronous events.
     pub const DAT_INVALID_STATE_EVD_ASYNC: DAT_RETURN_SUBTYPE = 79;
-    /// Interface adapter has objects left.
+    /// Interface adapter still has objects.
     pub const DAT_INVALID_STATE_IA_IN_USE: DAT_RETURN_SUBTYPE = 80;
     /// A remote memory region is bound to the region.
     pub const DAT_INVALID_STATE_LMR_IN_USE: DAT_RETURN_SUBTYPE = 81;
     pub const DAT_INVALID_STATE_LMR_FREE: DAT_RETURN_SUBTYPE = 82;
-    /// Protection zone has objects left.
+    /// An object still uses the protection zone.
     pub const DAT_INVALID_STATE_PZ_IN_USE: DAT_RETURN_SUBTYPE = 83;
     pub const DAT_INVALID_STATE_PZ_FREE: DAT_RETURN_SUBTYPE = 84;
     pub const DAT_INVALID_STATE_SRQ_OPERATIONAL: DAT_RETURN_SUBTYPE = 85;
     pub const DAT_INVALID_STATE_SRQ_ERROR: DAT_RETURN_SUBTYPE = 86;
-    /// Shared receive queue has endpoints.
+    /// An endpoint still uses the shared receive queue.
     pub const DAT_INVALID_STATE_SRQ_IN_USE: DAT_RETURN_SUBTYPE = 87;
     /// Shared receive queue is being destroyed.
     pub const DAT_INVALID_STATE_SRQ_SHUTDOWN: DAT_RETURN_SUBTYPE = 88;
-    /// Local read right missing.
+    /// Memory region lacks the local read privilege.
     pub const DAT_PRIVILEGES_READ: DAT_RETURN_SUBTYPE = 89;
-    /// Local write right missing.
+    /// Memory region lacks the local write privilege.
     pub const DAT_PRIVILEGES_WRITE: DAT_RETURN_SUBTYPE = 90;
-    /// Remote read right missing.
+    /// Memory region lacks the remote read privilege.
     pub const DAT_PRIVILEGES_RDMA_READ: DAT_RETURN_SUBTYPE = 91;
-    /// Remote write right missing.
+    /// Memory region lacks the remote write privilege.
     pub const DAT_PRIVILEGES_RDMA_WRITE: DAT_RETURN_SUBTYPE = 92;
-    /// Zone does not allow local read.
+    /// Protection zone does not allow the local read.
     pub const DAT_PROTECTION_READ: DAT_RETURN_SUBTYPE = 93;
-    /// Zone does not allow local write.
+    /// Protection zone does not allow the local write.
     pub const DAT_PROTECTION_WRITE: DAT_RETURN_SUBTYPE = 94;
-    /// Zone does not allow remote read.
+    /// Protection zone does not allow the remote read.
     pub const DAT_PROTECTION_RDMA_READ: DAT_RETURN_SUBTYPE = 95;
-    /// Zone does not allow remote write.
+    /// Protection zone does not allow the remote write.
     pub const DAT_PROTECTION_RDMA_WRITE: DAT_RETURN_SUBTYPE = 96;
-    /// Kind of address not supported, such as multicast.
+    /// Kind of address is not supported, such as multicast.
     pub const DAT_INVALID_ADDRESS_UNSUPPORTED: DAT_RETURN_SUBTYPE = 97;
-    /// Known not to be reachable.
+    /// Address is known to be unreachable.
     pub const DAT_INVALID_ADDRESS_UNREACHABLE: DAT_RETURN_SUBTYPE = 98;
-    /// Never a valid address.
+    /// Address is never valid.
     pub const DAT_INVALID_ADDRESS_MALFORMED: DAT_RETURN_SUBTYPE = 99;
-    /// No provider of that name.
+    /// No provider has the name.
     pub const DAT_NAME_NOT_REGISTERED: DAT_RETURN_SUBTYPE = 100;
-    /// None of that major version.
+    /// No provider of this name has the major version.
     pub const DAT_MAJOR_NOT_FOUND: DAT_RETURN_SUBTYPE = 101;
-    /// None of that minor version or a higher one.
+    /// No provider of this name has the minor version or a higher one.
     pub const DAT_MINOR_NOT_FOUND: DAT_RETURN_SUBTYPE = 102;
-    /// None of that thread safety.
+    /// No provider of this name and version has the thread safety.
     pub const DAT_THREAD_SAFETY_NOT_FOUND: DAT_RETURN_SUBTYPE = 103;
 }

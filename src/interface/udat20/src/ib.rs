@@ -19,7 +19,8 @@ pub use collectives::*;
 pub use counters::*;
 pub use operations::*;
 
-/// Converts a return code of dat_ia_query for dat_ib_open_query, whose arguments have positions that are 2 higher.
+/// Converts a return code of dat_ia_query for dat_ib_open_query, in which the same arguments
+/// have positions that are 2 higher.
 #[must_use]
 pub const fn open_query_code(code: DAT_RETURN) -> DAT_RETURN {
     match DAT_GET_SUBTYPE(code) {
@@ -41,15 +42,16 @@ pub struct ibv_ah {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union dat_ib_extension_value {
-    /// The immediate data of a write.
+    /// The immediate data of an RDMA write.
     pub immed: DAT_IB_IMMED_DATA,
 }
 
-/// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA itself.
+/// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA
+/// itself.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union dat_ib_extension_more {
-    /// Address of an unreliable datagram.
+    /// Address of the remote endpoint of unreliable datagrams.
     pub remote_ah: DAT_IB_ADDR_HANDLE,
     /// Result of a collective operation.
     pub coll: DAT_IB_COLLECTIVE_EVENT_DATA,
@@ -61,12 +63,12 @@ pub union dat_ib_extension_more {
 pub struct DAT_IB_EXTENSION_EVENT_DATA {
     /// The kind of operation.
     pub r#type: DAT_IB_EXT_TYPE,
-    /// Its status.
+    /// Status of the operation.
     pub status: DAT_IB_STATUS,
-    /// Its value.
+    /// Value of the operation.
     pub val: dat_ib_extension_value,
-    /// Further data.
+    /// Further data of the event.
     pub more: dat_ib_extension_more,
-    /// Word of the program.
+    /// Context of an exchange of addresses, for dat_ib_ud_cm_free.
     pub context: DAT_CONTEXT,
 }

@@ -8,5 +8,5 @@ pub use dat_udat::udat_config::*;
 pub const DAT_VERSION_MAJOR: DAT_UINT32 = 2;
 /// Minor version of the interface for which a program is compiled.
 pub const DAT_VERSION_MINOR: DAT_UINT32 = 0;
-/// The interface has the calls that extensions need.
+/// Defined, because the interface has the calls that extensions need.
 pub const DAT_EXTENSIONS: DAT_UINT32 = 1;

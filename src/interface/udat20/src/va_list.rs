@@ -30,7 +30,7 @@ impl VaList {
     /// Size of all saved registers in bytes.
     const ALL_REGISTERS: u32 = Self::REGISTERS + 128;
 
-    /// Returns a list of consecutive words on the stack.
+    /// Returns a list whose arguments are consecutive words on the stack.
     pub const fn on_stack(words: *mut u64) -> VaList {
         VaList {
             gp_offset: Self::REGISTERS,
@@ -40,7 +40,7 @@ impl VaList {
         }
     }
 
-    /// Returns the place of the next argument, and advances the list.
+    /// Returns the address of the next argument, and advances the list.
     fn next_place(&mut self) -> *mut c_void {
         if self.gp_offset < Self::REGISTERS {
             let place = self.reg_save_area.wrapping_byte_add(self.gp_offset as usize);
@@ -71,13 +71,13 @@ pub struct VaList {
 
 #[cfg(target_arch = "aarch64")]
 impl VaList {
-    /// Returns a list of consecutive words on the stack.
+    /// Returns a list whose arguments are consecutive words on the stack.
     pub const fn on_stack(words: *mut u64) -> VaList {
         let none = core::ptr::null_mut();
         VaList { stack: words.cast(), gr_top: none, vr_top: none, gr_offs: 0, vr_offs: 0 }
     }
 
-    /// Returns the place of the next argument, and advances the list.
+    /// Returns the address of the next argument, and advances the list.
     fn next_place(&mut self) -> *mut c_void {
         if self.gr_offs < 0 {
             let place = self.gr_top.wrapping_byte_offset(self.gr_offs as isize);

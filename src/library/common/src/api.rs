@@ -27,7 +27,7 @@ pub trait Api: Sized + 'static {
     /// Returns the library's state.
     fn statics() -> &'static Statics<Self>;
 
-    /// Returns the functions of a table that open and close an instance, `None` for a NULL slot.
+    /// Returns the functions in a table that open and close an instance; `None` for a NULL slot.
     ///
     /// # Safety
     /// The table must be registered.
@@ -38,7 +38,7 @@ pub trait Api: Sized + 'static {
 pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,
-    /// The registry's lock, held while a fork runs.
+    /// The guard of the registry's lock while a fork runs; otherwise empty.
     pub hold: Hold<EntriesGuard<'static, Providers<A>>>,
 }
 
@@ -60,7 +60,7 @@ pub const INVALID_IA: DAT_RETURN = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HAN
 pub struct Codes {
     /// `DAT_NOT_IMPLEMENTED`.
     pub not_implemented: DAT_RETURN,
-    /// `DAT_INVALID_PARAMETER` for the first argument. The codes of the other arguments follow.
+    /// `DAT_INVALID_PARAMETER` for the first argument. The codes for the other arguments are the next numbers.
     pub first_argument: DAT_RETURN,
     /// The subtype of `DAT_PROVIDER_NOT_FOUND` for each [`Missing`].
     pub not_found: [DAT_RETURN_SUBTYPE; 4],

@@ -19,6 +19,8 @@ use crate::head::Head;
 use crate::pages::{PAGES, Pages};
 use crate::tables::TABLES;
 
+/// Returns the word at `handle`: the table of the provider, if `handle` is valid.
+///
 /// # Safety
 /// The handle must be aligned, and its 8 bytes readable.
 #[inline(always)]
@@ -41,7 +43,7 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     }
     let table = TABLES.find(|table| Pages::has_word(handle, table.addr()))?;
     PAGES.note(handle, table);
-    // Either `retire` forgets this page, or its removal of the table is visible here.
+    // Pairs with the fence in `retire`: either `retire` forgets this page, or its removal of the table is visible here.
     fence(Ordering::SeqCst);
     if !TABLES.contains(table) {
         PAGES.forget();
@@ -57,7 +59,8 @@ pub fn retire(table: *const Head) {
     PAGES.forget();
 }
 
-/// Like [`provider_of`], but only for a page in its first slot, and for the table that came with the page.
+/// Like [`provider_of`], but without a search. Succeeds only if the page is in its first slot of `PAGES`, and the
+/// object has the table that was noted with the page.
 #[inline(always)]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_of_page(handle: DAT_HANDLE) -> Option<*const Head> {
@@ -66,7 +69,7 @@ pub fn provider_of_page(handle: DAT_HANDLE) -> Option<*const Head> {
     ptr::eq(unsafe { first_word(handle) }, table).then_some(table)
 }
 
-/// Returns `None`. Replaces [`provider_of_page`] in calls without a fast path.
+/// Returns `None`: calls without a fast path use this function instead of [`provider_of_page`].
 #[inline(always)]
 pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
     None
@@ -95,7 +98,7 @@ macro_rules! dispatch {
         #[doc = concat!("See ", stringify!($name), "(3).")]
         ///
         /// # Safety
-        /// Each pointer among the arguments must be NULL or valid as the manual page describes. Handles may be anything.
+        /// Each pointer among the arguments must be NULL or valid as the manual page describes. Any handle is allowed.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
             if let Some(table) = $of_page($handle) {

@@ -16,7 +16,7 @@ use crate::head::Head;
 
 type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
 
-/// Major version, and the version node of its functions in all libraries of that version.
+/// Major versions of uDAPL, each with the version node of its functions in all libraries of that version.
 const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 
 /// Passes a call of `name` to the library of the provider's version, and returns its result. Returns `None` without

@@ -24,7 +24,7 @@ macro_rules! export {
         #[doc = concat!("See ", stringify!($name), "(3).")]
         ///
         /// # Safety
-        /// Each pointer among the arguments must be NULL or valid as the manual page describes. Handles may be anything.
+        /// Each pointer among the arguments must be NULL or valid as the manual page describes. Any handle is allowed.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($($argument: $type,)* $($($more: $more_type),*)?) -> DAT_RETURN {
             // SAFETY: the function requires what the caller promises.

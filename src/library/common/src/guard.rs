@@ -29,7 +29,7 @@ pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN
     framed::<A>(CALL, RETURN, &"", body)
 }
 
-/// Like [`slow`], for a function that providers call.
+/// Like [`slow`], for a function that providers call: logs with the target [`PROVIDER_CALL`].
 pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     framed::<A>(PROVIDER_CALL, PROVIDER_CALL, &"", body)
 }

@@ -10,5 +10,5 @@ pub type Open = unsafe extern "C" fn(DAT_NAME_PTR, DAT_COUNT, *mut DAT_EVD_HANDL
 /// A provider's function that closes an instance.
 pub type Close = unsafe extern "C" fn(DAT_IA_HANDLE, DAT_CLOSE_FLAGS) -> DAT_RETURN;
 
-/// Target of a pointer to a table of any version.
+/// Type for pointers to a provider's table of any version. It has no values.
 pub enum Head {}

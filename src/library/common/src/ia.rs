@@ -17,7 +17,8 @@ use crate::api::{Api, INVALID_IA, OUT_OF_MEMORY};
 use crate::guard::making_with;
 use crate::head::Head;
 
-/// Opens and counts an instance with the provider whose entry serves the request.
+/// Opens an instance with the provider whose entry serves the request, and counts the instance as a use of the
+/// provider.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the manual page describes.
@@ -46,7 +47,7 @@ pub unsafe fn dat_ia_openv<A: Api>(
     })
 }
 
-/// The arguments of an open in the log.
+/// The arguments of dat_ia_openv, as a log message shows them.
 struct Opening<'a> {
     name: Option<&'a CStr>,
     version: (u32, u32),
@@ -61,8 +62,8 @@ impl fmt::Display for Opening<'_> {
     }
 }
 
-/// Opens and counts an instance for `purpose` with the provider whose entry serves the request. Returns its handle and
-/// the provider's table, which stays registered while the instance is open. After an error, no instance is open.
+/// Opens an instance for `purpose` with the provider whose entry serves the request, and counts it. Returns its handle
+/// and the provider's table, which stays registered while the instance is open. After an error, no instance is open.
 ///
 /// # Safety
 /// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
@@ -97,7 +98,8 @@ pub unsafe fn open<A: Api>(
     Ok((handle, table))
 }
 
-/// Returns the return code for `error`. Reports a new reason to the user, except lack of memory.
+/// Returns the return code for `error`. Reports the reason to the user, unless it was reported before or is a lack of
+/// memory.
 #[cold]
 fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     match error {
@@ -175,11 +177,11 @@ pub fn close<A: Api>(
     purpose: Purpose,
 ) -> Option<Result<(), DAT_RETURN>> {
     let registry = &A::statics().registry;
-    // The instance stays bound during the close, because the provider decides about this call and concurrent ones.
+    // The instance stays bound during the close: concurrent calls reach the provider, which decides what they return.
     let (serial, _, provider) = registry.instance(purpose, |address, _| address == handle.addr())?;
     // SAFETY: this provider created the handle, and the reference keeps its table registered.
     let result = unsafe { close_instance::<A>(provider.table.0, handle, flags) };
-    // The handle is invalid if another thread has closed it.
+    // The provider finds the handle invalid if another thread has closed the instance.
     let is_closed = result.map_or_else(|code| DAT_GET_TYPE(code) == DAT_INVALID_HANDLE, |()| true);
     if let Some(ticket) = is_closed.then(|| registry.unbind(serial)).flatten() {
         registry.release(ticket);

@@ -1,16 +1,16 @@
 //! The pages that have contained objects of providers.
 //!
 //! A program may pass any number as a handle, so dispatch reads memory only on a known page. The first handle on a page
-//! makes it known, if the kernel finds the address of a registered table there. Our providers never unmap objects. If a
-//! provider in C does, a stale handle can end the program, as with the library in C.
+//! makes it known, if the kernel finds the address of a registered table there. The providers of this project never
+//! unmap objects. If a provider in C does, a stale handle can end the program, as with the library in C.
 //!
-//! A known page comes with the table that was found there, so one comparison checks the table of a handle. All objects
-//! of a page of our providers have the same table. In memory of a provider in C, tables can be mixed; then
+//! A known page is noted with the table that was found there, so one comparison checks the table of a handle. In the
+//! providers of this project, all objects of a page have the same table. A provider in C can mix tables on a page; then
 //! [`dispatch`](crate::dispatch) searches the registered tables.
 //!
-//! The low bits of a page's number determine its first slot, which pages 16 MiB apart share (262,144 objects of our
-//! providers); higher bits contribute to its second slot. Each invalid handle on an unknown page costs a system call for
-//! each registered table.
+//! The low bits of a page's number determine its first slot. Pages 16 MiB apart, the size of 262,144 objects of this
+//! project's providers, share a first slot. Higher bits contribute to its second slot. Each invalid handle on an
+//! unknown page costs a system call for each registered table.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -19,7 +19,8 @@ use dat_udat::dat::DAT_HANDLE;
 
 use crate::head::Head;
 
-/// So few that the library's zeroed data rarely contains a huge page, which one access would make resident.
+/// Number of first slots, and of second slots. So few that the library's zeroed data rarely contains a huge page, which
+/// one access would make resident.
 const SLOTS: usize = 4096;
 
 /// Logarithm of the smallest page size, in bytes.
@@ -31,7 +32,7 @@ const MIN_ADDRESS: usize = 65536;
 /// End of the addresses that the kernel uses by default: 47 bits on x86-64, 48 on aarch64.
 const END_ADDRESS: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
-/// A page, and a table that an object there has.
+/// A known page, and the table of the object that was found there.
 struct Slot {
     /// [`last_word`] of the page; 0 in a free slot.
     page: AtomicUsize,
@@ -45,12 +46,13 @@ impl Slot {
 
     #[inline(always)]
     fn has(&self, handle: DAT_HANDLE) -> bool {
-        // Pairs with the last store in `note`: the page comes with a table.
+        // Pairs with the last store in `note`: after the page, its table is visible, too.
         self.page.load(Ordering::Acquire) == last_word(handle)
     }
 
     fn note(&self, handle: DAT_HANDLE, table: *const Head) {
-        // A concurrent call may see this table with the previous page. Both tables are registered.
+        // A concurrent call may see this table with the previous page. Both tables are registered, so dispatch can
+        // compare either with the word at a handle.
         self.table.store(table.cast_mut(), Ordering::Release);
         self.page.store(last_word(handle), Ordering::Release);
     }
@@ -100,8 +102,8 @@ impl Pages {
         self.first[first_place(handle)].has(handle) || self.second[second_place(handle)].has(handle)
     }
 
-    /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves, so `handle`
-    /// may be any number.
+    /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves (futex(2)), so
+    /// `handle` may be any number.
     #[cold]
     pub fn has_word(handle: DAT_HANDLE, word: usize) -> bool {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {

@@ -119,7 +119,8 @@ impl Call {
     }
 }
 
-/// Calls the function. A function that exits its thread unwinds this frame, so it owns no value with a destructor.
+/// Calls the function. A function that exits its thread unwinds this frame, so the frame owns no value with a
+/// destructor.
 #[expect(clippy::multiple_unsafe_ops_per_block, reason = "the same conditions cover init and fini")]
 unsafe extern "C-unwind" fn call(call: *mut c_void) {
     type Init = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char);
@@ -136,7 +137,7 @@ unsafe extern "C-unwind" fn call(call: *mut c_void) {
     }
 }
 
-/// Converts an identity to the structure of programs and providers.
+/// Converts an identity to the structure that programs and providers use.
 pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
     DAT_PROVIDER_INFO {
         ia_name: cstr::array(identity.name.to_bytes()),

@@ -15,7 +15,8 @@ use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
-/// Copies the entries that fit to the list. If the list is empty, returns an error and the number of all entries.
+/// Copies the entries that fit to the program's list. If `max_to_return` is 0, stores the number of all entries, and
+/// returns an error.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the manual page describes.
@@ -75,7 +76,7 @@ unsafe fn for_provider<A: Api>(
     here(info.as_ref().and_then(identity_of).ok_or(A::CODES.argument(2))?)
 }
 
-/// Registers the table, with this library or the library of its version.
+/// Registers the table of a provider, with this library or the library of the provider's version.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the manual page describes.
@@ -102,7 +103,7 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
     })
 }
 
-/// Removes the table from the registry.
+/// Removes the table of a provider from this library or the library of the provider's version.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the manual page describes.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::head::Head;
 
-/// Maximum number of tables. Our providers have one table per adapter name.
+/// Maximum number of tables. The providers of this project have one table per adapter name.
 const MAX_TABLES: usize = 256;
 
 /// A set of tables.
@@ -38,7 +38,7 @@ impl Tables {
         self.find(|known| ptr::eq(known, table)).is_some()
     }
 
-    /// Adds `table`. Returns `false` if the set is full.
+    /// Adds `table`, if it is not in the set. Returns `false` if the set is full.
     pub fn insert(&self, table: *const Head) -> bool {
         if self.contains(table) {
             return true;

@@ -121,7 +121,7 @@ unsafe extern "C" fn extension_op(
     }
 }
 
-/// Offset of a query's handle. Dispatch rejects unaligned handles.
+/// Added to the address of an instance that is open for a query. Dispatch rejects the sum, because it is unaligned.
 const QUERY_OFFSET: usize = 1;
 
 /// Length of a query's asynchronous EVD, which is not used.

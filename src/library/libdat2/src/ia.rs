@@ -42,7 +42,7 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
     slow::<A>(|| close::<A>(ia_handle, close_flags, Purpose::Use))
 }
 
-/// Stores `handle` in `ia_handle` if [`provider_of_open`] accepts it.
+/// Stores `handle` in `ia_handle` if [`provider_of_open`] accepts it; otherwise returns `DAT_INVALID_HANDLE`.
 ///
 /// # Safety
 /// `ia_handle` must be NULL or writable.

@@ -17,7 +17,7 @@ dat_library::library! {
     name: "libdat2",
 }
 
-/// Defines the exported functions. Calls with the mark `further` have another version node.
+/// Defines the exported functions. Calls with the mark `further` have the version node DAT_2.0_FULL.
 macro_rules! export {
     ($(
         $(#[$mark:ident])? extern $abi:literal fn $name:ident $arguments:tt

@@ -11,7 +11,7 @@ use dat_udat20::{
 };
 use host::cstr;
 
-/// Asks the provider of each adapter that the program has opened about the other adapter. Loads no library.
+/// Stores how two adapters are related: asks the provider of each that is open about the other. Loads no library.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the manual page describes.
@@ -49,7 +49,8 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
     })
 }
 
-/// Asks the provider of `name` whether `other` is related. Returns `None` if `name` is not open or it does not know.
+/// Asks the provider of `name` whether `other` is related. Returns `None` if `name` is not open, or if the provider
+/// does not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (_, address, ticket) = A::statics().registry.instance(Purpose::Use, |_, its_name| its_name == name)?;
     let table: *const DAT_PROVIDER = ticket.table.0.cast();

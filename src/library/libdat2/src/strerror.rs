@@ -8,7 +8,7 @@ use dat_udat20::{DAT_RETURN, DAT_SUCCESS};
 /// The texts for a code without a name. Programs print both texts without checking the return code.
 const UNKNOWN: [&CStr; 2] = [c"unknown error", c"unknown minor error"];
 
-/// Stores a text through each pointer that is not NULL.
+/// Stores a text through each pointer that is not NULL, also if it returns an error because the code has no name.
 ///
 /// # Safety
 /// Each pointer must be NULL or writable.

@@ -4,7 +4,8 @@
 //! the system's libc in which the default version of each function is the newest up to [`NEWEST`]. The copy is never
 //! executed.
 //!
-//! cargo-zigbuild needs no copy, but zig links its own unwinder, and libgcc_s unwinds cancelled threads.
+//! cargo-zigbuild would need no copy. But zig links its own unwinder, while glibc unwinds cancelled threads with
+//! libgcc_s.
 
 use std::collections::HashMap;
 use std::fs;
@@ -85,7 +86,8 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 
-/// Returns `libc` with the newest version up to [`NEWEST`] as the default of each symbol. Hides symbols without one.
+/// Returns `libc` with the newest version up to [`NEWEST`] as the default of each symbol. Hides symbols without such a
+/// version.
 fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     for (place, word) in changes(&libc)? {
         libc[place..place + 2].copy_from_slice(&word.to_le_bytes());
@@ -93,7 +95,8 @@ fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     Ok(libc)
 }
 
-/// Returns the changed words of the version table: offset in the file and new value. All machines are little-endian.
+/// Returns the changed words of the version table: offset in the file and new value. All supported machines are
+/// little-endian.
 fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
     let header = FileHeader64::<LittleEndian>::parse(libc)?;
     let endian = header.endian()?;

@@ -5,9 +5,9 @@
 //! * `tcp` for the interface of the default route.
 //! * `tcp-<interface>` for each network interface.
 //!
-//! Programs open the first name of the list that works, or compare the networks of all names. So the list has a name
-//! that the user did not write only if it belongs to an RDMA device: `shm` works on every host but connects no two,
-//! and TCP would silently replace the network that the program has without uDAPL.
+//! Programs open the first name of the list that works, or compare the networks of all names. So by default, the list
+//! has only those built-in names that belong to an RDMA device. `shm` works on every host but connects no two, and TCP
+//! would silently replace the network that the program has without uDAPL.
 //!
 //! Devices are read from sysfs, and interfaces from /proc, so nothing has to be loaded. Each major version of uDAPL has
 //! its own name of a provider library: `libdapl<transport>.so.<major>`.
@@ -47,8 +47,8 @@ pub struct BuiltIn {
 
 /// Returns the built-in entries for a version, in the order of the list above. RDMA interfaces are in the order of
 /// their devices. `sysfs` and `proc` are the roots of these file systems. The provider libraries are next to `own`, the
-/// file of libdat, if known. Calls `unread` with the error of each list that cannot be read; the entries of its
-/// interfaces are missing.
+/// file of libdat, if known. If a list of interfaces cannot be read, calls `unread` with the error; the entries of
+/// these interfaces are missing.
 pub fn entries(
     version: Version,
     sysfs: &Path,

@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 16 << 20;
 /// The text of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The text, up to the limit.
+    /// The text, or if it is too long, the complete lines within the limit.
     pub bytes: Vec<u8>,
     /// `true` if the file is larger than the limit.
     pub cut: bool,

@@ -1,6 +1,6 @@
 //! The dynamic loader: finds and opens provider libraries.
 //!
-//! A provider library finds the functions of libdat by name in the global scope. [`load`] adds them there,
+//! A provider library finds the functions of libdat by name in the global scope. [`load`] adds them to that scope,
 //! because a plug-in with local scope may have loaded libdat.
 //!
 //! Provider libraries have local scope, so their symbols never replace others. They are never unloaded, because
@@ -28,9 +28,9 @@ pub enum LoadError {
 /// A loaded provider library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
-    /// Address of the init function.
+    /// Address of dat_provider_init, if the library has it.
     pub init: Option<NonNull<c_void>>,
-    /// Address of the fini function.
+    /// Address of dat_provider_fini, if the library has it.
     pub fini: Option<NonNull<c_void>>,
 }
 
@@ -41,8 +41,8 @@ unsafe impl Send for Library {}
 /// registry's lock.
 ///
 /// A name with a slash is a path. Any other name is searched in this library's directory, also with symbolic links
-/// resolved, and then by the loader. A file in this directory is used even if broken. A name that ends in `.so`, as in
-/// configurations of OFED 1.2, also finds the file of this library's version, such as `libdaplcma.so.1`.
+/// resolved, and then by the loader. A file in this directory is used even if it cannot be loaded. A name that ends in
+/// `.so`, as in configurations of OFED 1.2, also finds the file of this library's version, such as `libdaplcma.so.1`.
 pub fn load(library: &CStr) -> Result<Library, LoadError> {
     let own = own_file(promote());
     let path = own.map_or(Ok(None), |own| beside(library, own))?;
@@ -124,8 +124,8 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
         // SAFETY: the path is a C string. No lock is held while constructors run.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
     };
-    // The loader does not always report a lack of memory. If the lack is brief, the second attempt succeeds; otherwise
-    // the message or a test allocation shows it.
+    // The loader does not always report a lack of memory. After a brief lack, the second attempt succeeds. A longer
+    // lack is in the message, or a test allocation shows it.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
         let lacking = lacks_memory(&message)

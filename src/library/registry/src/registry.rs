@@ -10,8 +10,9 @@
 //!      \-- cannot be loaded ---+--> Failed     (no second attempt)
 //! ```
 //!
-//! One thread works on a Busy adapter, without the lock; others wait. If an entry cannot be loaded, its stand-in
-//! replaces it; an adapter becomes Failed if its last entry cannot be loaded.
+//! One thread works on a Busy adapter, without the lock; others wait. If the library of an entry cannot be loaded, a
+//! later line with the same identity replaces the entry: its *stand-in*. Without a stand-in, the adapter becomes
+//! Failed.
 //!
 //! The lock is the standard library's. It has no table of waiting threads, so a fork's child can unlock it.
 
@@ -59,16 +60,17 @@ pub trait Backend {
     fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), InitError>;
     /// Calls a provider's fini, which removes the table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
-    /// Accepts handles of a table. Returns `false` if there is no room for the table.
+    /// Adds a table to dispatch, which then accepts handles of its objects. Returns `false` if there is no room for the
+    /// table.
     fn publish(&self, table: Self::Table) -> bool;
-    /// Rejects handles of a table.
+    /// Removes a table from dispatch, which then rejects handles of its objects.
     fn retire(&self, table: Self::Table);
 }
 
 /// Minimum spare capacity of `instances` and `opening`, for concurrent opens.
 const SPARE_CAPACITY: usize = 64;
 
-/// A failed init.
+/// The reason why an init failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitError {
     /// The library has no init.
@@ -93,7 +95,7 @@ pub struct Registry<B: Backend> {
     idle: Condvar,
 }
 
-/// A reference to a provider.
+/// A counted use of a provider, from [`Registry::open`] until [`Registry::release`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a ticket that is not released keeps its provider open forever"]
 pub struct Ticket<T> {
@@ -102,7 +104,7 @@ pub struct Ticket<T> {
     identity: Identity,
 }
 
-/// The purpose of an instance.
+/// The purpose for which the program has opened an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// General use.
@@ -111,7 +113,7 @@ pub enum Purpose {
     Query,
 }
 
-/// A failed open.
+/// The reason why an open failed.
 #[derive(Debug)]
 pub enum OpenError {
     /// No entry serves the request.
@@ -143,28 +145,28 @@ impl fmt::Display for LoadFailure {
     }
 }
 
-/// A provider that cannot be added.
+/// The reason why a provider cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddError {
-    /// The identity has a provider.
+    /// The identity already has a provider.
     AlreadyRegistered,
     /// No memory, or no room for the table.
     Full,
 }
 
-/// A provider that cannot be removed.
+/// The reason why a provider cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
-    /// The provider has not registered.
+    /// The identity has no provider, or a provider with another table.
     NotRegistered,
-    /// Instances are open.
+    /// Instances of the provider are open.
     InUse,
 }
 
 const MAX_NAMES: usize = 100;
 const MAX_SHOWN: usize = 20;
 
-/// The registry's data about a request that no entry serves.
+/// The registry's data about a request that no entry serves, for a message to the user.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The first 100 names that can be opened, in order, without duplicates.
@@ -303,7 +305,8 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Finds the provider for a request, loads it if necessary, and counts a use. Blocks while another thread does so.
+    /// Finds the provider for a request, loads it if necessary, and counts a use. Blocks while another thread loads the
+    /// provider or calls its init or fini.
     ///
     /// # Errors
     /// [`OpenError`]: no count has changed.
@@ -374,7 +377,8 @@ impl<B: Backend> Registry<B> {
         result
     }
 
-    /// Drops a reference. If it was the last, calls the fini of a loaded provider, and blocks until it returns.
+    /// Drops a reference. After the last reference to a loaded provider, calls its fini, and blocks until the fini
+    /// returns.
     pub fn release(&self, ticket: Ticket<B::Table>) {
         let mut guard = self.lock();
         let state = guard.get();
@@ -384,7 +388,7 @@ impl<B: Backend> Registry<B> {
             return;
         }
         let Some(library) = adapter.library.clone() else {
-            // A provider without a library removes its table itself.
+            // A provider that registered without an init removes its table itself.
             adapter.phase = Phase::Idle;
             return;
         };
@@ -395,7 +399,7 @@ impl<B: Backend> Registry<B> {
         self.backend.fini(&library, &ticket.identity);
         let mut guard = self.lock();
         let state = guard.get();
-        // A faulty provider does not remove its table.
+        // The fini of a faulty provider has not removed the table.
         if state.find(&ticket.identity).is_some_and(|adapter| adapter.table == Some(ticket.table)) {
             self.drop_unused(state, &ticket.identity);
         }
@@ -424,7 +428,8 @@ impl<B: Backend> Registry<B> {
         state.next += 1;
     }
 
-    /// Removes and returns the ticket that [`bind`](Registry::bind) recorded, if it still exists.
+    /// Removes and returns the ticket that [`bind`](Registry::bind) recorded for the instance `serial`, if it still
+    /// exists.
     pub fn unbind(&self, serial: u64) -> Option<Ticket<B::Table>> {
         let mut guard = self.raw_lock();
         let instances = &mut guard.as_mut()?.instances;
@@ -432,14 +437,14 @@ impl<B: Backend> Registry<B> {
         Some(instances.swap_remove(at).ticket)
     }
 
-    /// Returns whether an instance is open for this purpose.
+    /// Returns whether the instance with this address is open for this purpose.
     pub fn is_bound(&self, address: usize, purpose: Purpose) -> bool {
         let sought = |known: &Instance<_>| known.address == address && known.purpose == purpose;
         self.raw_lock().as_ref().is_some_and(|state| state.instances.iter().any(sought))
     }
 
-    /// Returns serial number and address of the newest instance that `is_sought` accepts by address and adapter name,
-    /// and another reference to its provider.
+    /// Returns serial number and address of the newest instance for `purpose` that `is_sought` accepts by address and
+    /// adapter name, and another reference to its provider. Returns `None` without such an instance.
     pub fn instance(
         &self,
         purpose: Purpose,
@@ -509,7 +514,7 @@ impl<B: Backend> EntriesGuard<'_, B> {
     }
 }
 
-/// Guard of a Busy adapter: a drop resets the adapter, even after a panic.
+/// Guard of a Busy adapter: its drop makes the adapter Idle and wakes waiting threads, even after a panic.
 struct Busy<'a, B: Backend> {
     registry: &'a Registry<B>,
     identity: &'a Identity,

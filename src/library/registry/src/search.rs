@@ -70,7 +70,7 @@ impl Places {
         }
     }
 
-    /// Returns the places of the libdat in the file `own`.
+    /// Returns the places that a libdat in the file `own` would search in this process.
     pub fn of_library(own: Option<PathBuf>) -> Self {
         Places { own, ..Places::of_this_process() }
     }
@@ -83,19 +83,19 @@ pub struct Found {
     pub entries: Vec<(Origin, Entry)>,
     /// Usable built-in entries that are not listed.
     pub unlisted: Vec<Entry>,
-    /// Stand-ins, in order, each with the index of its identity in `entries`.
+    /// Stand-ins ([`LineUse::StandIn`]), in order, each with the index of the earlier entry in `entries`.
     pub stand_ins: Vec<(usize, Origin, Entry)>,
     /// Names of entries for other major versions, for the error of a request.
     pub other_versions: HashSet<CString>,
     /// Listed entries for other major versions, without duplicates.
     pub listed_only: Vec<Identity>,
-    /// Names of nondefault entries.
+    /// Names of nondefault entries for this major version.
     pub switched_off: HashSet<CString>,
     /// Lines that are not valid entries.
     pub bad: Vec<(Origin, BadLine)>,
-    /// The file that could not be read, and the reason.
+    /// The file that could not be read, if any, and the reason.
     pub failure: Option<(PathBuf, io::Error)>,
-    /// The first ignored line, and the limit that the file exceeds.
+    /// The first ignored line, if any, and the limit that the file exceeds.
     pub excess: Option<(Origin, String)>,
 }
 
@@ -147,7 +147,7 @@ impl Found {
     }
 
     fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
-        // A variable that names a file leaves no built-in entry.
+        // If the variable names a file, this function is not called. So a set variable requests the built-in entries.
         let asked = places.override_file.is_some();
         let listed_by_default = asked || !self.entries.iter().any(|(_, own)| own.api.minor >= version.minor);
         let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());

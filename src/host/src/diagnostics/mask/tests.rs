@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns whether both masks enable a message of a library.
+/// Returns whether the masks `dat` and `dapl` together enable a message of a library.
 fn admits(role: Role, dat: u64, dapl: u64, level: Level, target: &str) -> bool {
     let mask = Mask::of(role, Some(dat), Some(dapl)).unwrap();
     let admitted = mask.admits(&Metadata::builder().level(level).target(target).build());

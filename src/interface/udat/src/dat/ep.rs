@@ -10,31 +10,31 @@ pub const DAT_SERVICE_TYPE_RC: DAT_SERVICE_TYPE = 0;
 
 /// State of an endpoint.
 pub type DAT_EP_STATE = c_enum;
-/// Initial state.
+/// Initial state, and the state after dat_ep_reset.
 pub const DAT_EP_STATE_UNCONNECTED: DAT_EP_STATE = 0;
-/// Unconnected, attributes not yet set.
+/// Like DAT_EP_STATE_UNCONNECTED, but attributes are not yet set.
 pub const DAT_EP_STATE_UNCONFIGURED_UNCONNECTED: DAT_EP_STATE = 1;
-/// Reserved by a reserved service point.
+/// Reserved by a reserved service point, which waits for a request.
 pub const DAT_EP_STATE_RESERVED: DAT_EP_STATE = 2;
-/// Reserved, attributes not yet set.
+/// Like DAT_EP_STATE_RESERVED, but attributes are not yet set.
 pub const DAT_EP_STATE_UNCONFIGURED_RESERVED: DAT_EP_STATE = 3;
-/// A request for it arrived at its reserved service point.
+/// A request for the endpoint arrived at its reserved service point.
 pub const DAT_EP_STATE_PASSIVE_CONNECTION_PENDING: DAT_EP_STATE = 4;
-/// Passive pending, attributes not yet set.
+/// Like DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, but attributes are not yet set.
 pub const DAT_EP_STATE_UNCONFIGURED_PASSIVE: DAT_EP_STATE = 5;
-/// Connecting.
+/// The program has requested a connection, which is not yet established.
 pub const DAT_EP_STATE_ACTIVE_CONNECTION_PENDING: DAT_EP_STATE = 6;
 /// Created by the provider for a request that is not yet accepted or rejected.
 pub const DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING: DAT_EP_STATE = 7;
-/// Tentative, attributes not yet set.
+/// Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set.
 pub const DAT_EP_STATE_UNCONFIGURED_TENTATIVE: DAT_EP_STATE = 8;
 /// Connected.
 pub const DAT_EP_STATE_CONNECTED: DAT_EP_STATE = 9;
-/// Disconnecting gracefully.
+/// Disconnecting gracefully: posted requests complete first.
 pub const DAT_EP_STATE_DISCONNECT_PENDING: DAT_EP_STATE = 10;
-/// No longer connected; see dat_ep_reset.
+/// No longer connected, or the connection attempt failed; see dat_ep_reset.
 pub const DAT_EP_STATE_DISCONNECTED: DAT_EP_STATE = 11;
-/// Accepted, not yet connected.
+/// The program has accepted a request; the connection is not yet established.
 pub const DAT_EP_STATE_COMPLETION_PENDING: DAT_EP_STATE = 12;
 
 /// Older name of DAT_EP_STATE_DISCONNECTED.
@@ -76,5 +76,5 @@ pub const DAT_EP_FIELD_EP_ATTR_ALL: DAT_EP_PARAM_MASK = 0x7FFFF000;
 pub const DAT_WATERMARK_INFINITE: DAT_COUNT = -1;
 /// Default of the high watermarks of an endpoint.
 pub const DAT_HW_DEFAULT: DAT_COUNT = DAT_WATERMARK_INFINITE;
-/// Value of an unknown count.
+/// Value of a count that the provider does not know.
 pub const DAT_VALUE_UNKNOWN: DAT_COUNT = -2;

@@ -48,13 +48,13 @@ named! {
     pub const DAT_DTO_ERR_LOCAL_LENGTH: DAT_DTO_COMPLETION_STATUS = 2;
     /// The local endpoint failed.
     pub const DAT_DTO_ERR_LOCAL_EP: DAT_DTO_COMPLETION_STATUS = 3;
-    /// Local memory: wrong zone, privilege, bounds or context.
+    /// Local memory: wrong zone, missing privilege, wrong bounds or stale context.
     pub const DAT_DTO_ERR_LOCAL_PROTECTION: DAT_DTO_COMPLETION_STATUS = 4;
     /// The remote side sent an unexpected response.
     pub const DAT_DTO_ERR_BAD_RESPONSE: DAT_DTO_COMPLETION_STATUS = 5;
-    /// Remote memory: wrong zone, privilege, bounds or context.
+    /// Remote memory: wrong zone, missing privilege, wrong bounds or stale context.
     pub const DAT_DTO_ERR_REMOTE_ACCESS: DAT_DTO_COMPLETION_STATUS = 6;
-    /// The remote side could not execute the operation.
+    /// The remote side could not execute the operation; its receive may be too short.
     pub const DAT_DTO_ERR_REMOTE_RESPONDER: DAT_DTO_COMPLETION_STATUS = 7;
     /// The transport failed after all its retries.
     pub const DAT_DTO_ERR_TRANSPORT: DAT_DTO_COMPLETION_STATUS = 8;
@@ -72,7 +72,7 @@ pub const DAT_DTO_LENGTH_ERROR: DAT_DTO_COMPLETION_STATUS = DAT_DTO_ERR_LOCAL_LE
 /// Older name of DAT_DTO_ERR_FLUSHED.
 pub const DAT_DTO_FAILURE: DAT_DTO_COMPLETION_STATUS = DAT_DTO_ERR_FLUSHED;
 
-/// Status of a bind: the values for a data transfer.
+/// Status of a bind, with the same values as for a data transfer.
 pub type DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_COMPLETION_STATUS;
 
 /// The bind succeeded.
@@ -85,11 +85,11 @@ pub const DAT_RMR_BIND_FAILURE: DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_ERR_FLU
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct DAT_RMR_BIND_COMPLETION_EVENT_DATA {
-    /// The bound region.
+    /// The remote memory region.
     pub rmr_handle: DAT_RMR_HANDLE,
-    /// The cookie of the post.
+    /// The cookie that was passed to dat_rmr_bind.
     pub user_cookie: DAT_RMR_COOKIE,
-    /// Its status.
+    /// Status of the bind.
     pub status: DAT_DTO_COMPLETION_STATUS,
 }
 
@@ -99,7 +99,7 @@ pub struct DAT_RMR_BIND_COMPLETION_EVENT_DATA {
 pub struct DAT_CONNECTION_EVENT_DATA {
     /// The endpoint.
     pub ep_handle: DAT_EP_HANDLE,
-    /// Bytes of private data from the accepting side.
+    /// Bytes of private data that the peer sent, such as with dat_cr_accept; 0 without data.
     pub private_data_size: DAT_COUNT,
     /// The private data.
     pub private_data: DAT_PVOID,
@@ -209,8 +209,8 @@ named! {
     pub const DAT_ASYNC_ERROR_EP_BROKEN: DAT_EVENT_NUMBER = 0x08003;
     /// An operation timed out.
     pub const DAT_ASYNC_ERROR_TIMED_OUT: DAT_EVENT_NUMBER = 0x08004;
-    /// The provider reports an event of dat_handle. Watermark events have this
-    /// number; see reason.
+    /// The provider reports an event of the object dat_handle. Watermark events have this
+    /// number, too. See reason.
     pub const DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR: DAT_EVENT_NUMBER = 0x08005;
     /// Posted by dat_evd_post_se.
     pub const DAT_SOFTWARE_EVENT: DAT_EVENT_NUMBER = 0x10001;

@@ -4,23 +4,23 @@ use super::types::*;
 use crate::dat_platform_specific::*;
 use crate::names::c_enum;
 
-/// Identifies a local memory region in the segments of a data transfer.
+/// Number that identifies a local memory region in the segments of a data transfer.
 pub type DAT_LMR_CONTEXT = DAT_UINT32;
 
-/// Identifies memory to the remote side in RDMA operations.
+/// Number that identifies memory to the remote side in RDMA operations.
 pub type DAT_RMR_CONTEXT = DAT_UINT32;
 
 /// Privileges of a memory region.
 pub type DAT_MEM_PRIV_FLAGS = c_enum;
 /// No privilege.
 pub const DAT_MEM_PRIV_NONE_FLAG: DAT_MEM_PRIV_FLAGS = 0x000;
-/// Source of local transfers.
+/// The memory may be the source of local sends and RDMA writes.
 pub const DAT_MEM_PRIV_LOCAL_READ_FLAG: DAT_MEM_PRIV_FLAGS = 0x001;
-/// Source of RDMA reads of peers.
+/// Peers may read the memory by RDMA.
 pub const DAT_MEM_PRIV_REMOTE_READ_FLAG: DAT_MEM_PRIV_FLAGS = 0x002;
-/// Target of local transfers.
+/// The memory may be the destination of local receives and RDMA reads.
 pub const DAT_MEM_PRIV_LOCAL_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = 0x010;
-/// Target of RDMA writes of peers.
+/// Peers may write the memory by RDMA.
 pub const DAT_MEM_PRIV_REMOTE_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = 0x020;
 /// All four privileges.
 pub const DAT_MEM_PRIV_ALL_FLAG: DAT_MEM_PRIV_FLAGS = 0x033;
@@ -52,7 +52,7 @@ pub const DAT_RMR_FIELD_RMR_CONTEXT: DAT_RMR_PARAM_MASK = 0x10;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_PZ_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the protection zone.
     pub ia_handle: DAT_IA_HANDLE,
 }
 
@@ -63,7 +63,7 @@ pub const DAT_PZ_FIELD_ALL: DAT_PZ_PARAM_MASK = 0x01;
 
 /// Owner of the array of segments after a post returned.
 pub type DAT_IOV_OWNERSHIP = c_enum;
-/// The program, which may reuse it immediately.
+/// The program, which may reuse the array immediately.
 pub const DAT_IOV_CONSUMER: DAT_IOV_OWNERSHIP = 0;
 /// The provider, until completion. It does not change the array.
 pub const DAT_IOV_PROVIDER_NOMOD: DAT_IOV_OWNERSHIP = 1;

@@ -15,13 +15,13 @@ pub const DAT_PSP_PROVIDER_FLAG: DAT_PSP_FLAGS = 1;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_PSP_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the service point.
     pub ia_handle: DAT_IA_HANDLE,
-    /// The qualifier at which it listens.
+    /// Qualifier at which the service point listens.
     pub conn_qual: DAT_CONN_QUAL,
-    /// The event dispatcher for its requests.
+    /// Event dispatcher for connection requests.
     pub evd_handle: DAT_EVD_HANDLE,
-    /// The supplier of the endpoint.
+    /// Supplier of the endpoint for a request.
     pub psp_flags: DAT_PSP_FLAGS,
 }
 
@@ -37,13 +37,13 @@ pub const DAT_PSP_FIELD_ALL: DAT_PSP_PARAM_MASK = 0x0F;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RSP_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the service point.
     pub ia_handle: DAT_IA_HANDLE,
-    /// The qualifier at which it listens.
+    /// Qualifier at which the service point listens.
     pub conn_qual: DAT_CONN_QUAL,
-    /// The event dispatcher for its request.
+    /// Event dispatcher for the connection request.
     pub evd_handle: DAT_EVD_HANDLE,
-    /// The reserved endpoint.
+    /// Endpoint that is reserved for the request.
     pub ep_handle: DAT_EP_HANDLE,
 }
 
@@ -55,8 +55,8 @@ pub const DAT_RSP_FIELD_EVD_HANDLE: DAT_RSP_PARAM_MASK = 0x04;
 pub const DAT_RSP_FIELD_EP_HANDLE: DAT_RSP_PARAM_MASK = 0x08;
 pub const DAT_RSP_FIELD_ALL: DAT_RSP_PARAM_MASK = 0x0F;
 
-/// Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is
-/// freed.
+/// Parameters of a connection request, see dat_cr_query. The pointers are valid until the
+/// request is freed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_CR_PARAM {
@@ -68,7 +68,8 @@ pub struct DAT_CR_PARAM {
     pub private_data_size: DAT_COUNT,
     /// The private data.
     pub private_data: DAT_PVOID,
-    /// The endpoint of the request, or DAT_HANDLE_NULL.
+    /// Endpoint of the reserved service point, or created by the provider; else
+    /// DAT_HANDLE_NULL.
     pub local_ep_handle: DAT_EP_HANDLE,
 }
 
@@ -85,7 +86,7 @@ pub const DAT_CR_FIELD_ALL: DAT_CR_PARAM_MASK = 0x1F;
 pub type DAT_EP_CREATOR_FOR_PSP = c_enum;
 /// Never.
 pub const DAT_PSP_CREATES_EP_NEVER: DAT_EP_CREATOR_FOR_PSP = 0;
-/// If the program passes DAT_PSP_PROVIDER_FLAG.
+/// If the program passes DAT_PSP_PROVIDER_FLAG to dat_psp_create.
 pub const DAT_PSP_CREATES_EP_IFASKED: DAT_EP_CREATOR_FOR_PSP = 1;
 /// Always.
 pub const DAT_PSP_CREATES_EP_ALWAYS: DAT_EP_CREATOR_FOR_PSP = 2;

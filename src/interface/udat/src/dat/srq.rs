@@ -10,7 +10,7 @@ use crate::names::c_enum;
 pub struct DAT_SRQ_ATTR {
     /// Maximum number of outstanding buffers.
     pub max_recv_dtos: DAT_COUNT,
-    /// Segments of a buffer.
+    /// Maximum number of segments of a buffer.
     pub max_recv_iov: DAT_COUNT,
     /// Must be DAT_SRQ_LW_DEFAULT, see dat_srq_set_lw.
     pub low_watermark: DAT_COUNT,
@@ -26,22 +26,22 @@ pub type DAT_SRQ_STATE = c_enum;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_SRQ_PARAM {
-    /// Its interface adapter.
+    /// Interface adapter of the queue.
     pub ia_handle: DAT_IA_HANDLE,
-    /// Its state.
+    /// State of the queue.
     pub srq_state: DAT_SRQ_STATE,
-    /// Its protection zone.
+    /// Protection zone of the queue.
     pub pz_handle: DAT_PZ_HANDLE,
     /// Maximum number of outstanding buffers.
     pub max_recv_dtos: DAT_COUNT,
-    /// Segments of a buffer.
+    /// Maximum number of segments of a buffer.
     pub max_recv_iov: DAT_COUNT,
-    /// The low watermark.
+    /// Low watermark of the queue, see dat_srq_set_lw.
     pub low_watermark: DAT_COUNT,
-    /// Buffers that no endpoint has taken.
+    /// Number of buffers that no endpoint has taken, or DAT_VALUE_UNKNOWN.
     pub available_dto_count: DAT_COUNT,
-    /// Buffers that occupy an entry: available, taken by an endpoint, or completed and not yet
-    /// dequeued.
+    /// Number of buffers that occupy an entry: available, taken by an endpoint, or completed
+    /// and not yet dequeued. DAT_VALUE_UNKNOWN if the provider does not know it.
     pub outstanding_dto_count: DAT_COUNT,
 }
 

@@ -44,19 +44,19 @@ pub type DAT_DTO_COOKIE = DAT_CONTEXT;
 /// Word of the program, returned in the completion of a bind.
 pub type DAT_RMR_COOKIE = DAT_CONTEXT;
 
-/// How a data transfer completes; also the configuration of the streams of an endpoint.
+/// How a data transfer completes. As an attribute of an endpoint: which completions notify.
 pub type DAT_COMPLETION_FLAGS = c_enum;
-/// A notification event.
+/// The completion notifies: it wakes a waiter, or triggers the notification object.
 pub const DAT_COMPLETION_DEFAULT_FLAG: DAT_COMPLETION_FLAGS = 0x00;
 /// No event if the operation succeeds.
 pub const DAT_COMPLETION_SUPPRESS_FLAG: DAT_COMPLETION_FLAGS = 0x01;
-/// The receive at the remote side notifies, if its stream waits for solicited messages.
+/// The receive of this send notifies, if the peer set this flag in recv_completion_flags.
 pub const DAT_COMPLETION_SOLICITED_WAIT_FLAG: DAT_COMPLETION_FLAGS = 0x02;
-/// An event without notification.
+/// The completion is queued, but wakes no waiter and triggers no notification object.
 pub const DAT_COMPLETION_UNSIGNALLED_FLAG: DAT_COMPLETION_FLAGS = 0x04;
 /// Start only after all earlier RDMA reads of the endpoint are complete.
 pub const DAT_COMPLETION_BARRIER_FENCE_FLAG: DAT_COMPLETION_FLAGS = 0x08;
-/// Attribute of an endpoint: every event notifies, and waiters wake at their threshold.
+/// Only an attribute of an endpoint: every completion notifies; waiters may have thresholds.
 pub const DAT_COMPLETION_EVD_THRESHOLD_FLAG: DAT_COMPLETION_FLAGS = 0x10;
 
 /// Time to wait in microseconds, counted from the call.
@@ -143,16 +143,16 @@ pub const DAT_QOS_PREMIUM: DAT_QOS = 0x08;
 
 /// Options of dat_ep_connect.
 pub type DAT_CONNECT_FLAGS = c_enum;
-/// One path.
+/// The connection uses one path.
 pub const DAT_CONNECT_DEFAULT_FLAG: DAT_CONNECT_FLAGS = 0;
-/// Several paths.
+/// The connection may use several paths.
 pub const DAT_CONNECT_MULTIPATH_FLAG: DAT_CONNECT_FLAGS = 1;
 
 /// How dat_ia_close and dat_ep_disconnect end an instance or a connection.
 pub type DAT_CLOSE_FLAGS = c_enum;
-/// Immediately; outstanding work fails.
+/// Ends immediately; outstanding work fails.
 pub const DAT_CLOSE_ABRUPT_FLAG: DAT_CLOSE_FLAGS = 0;
-/// After the posted requests have completed; an instance only if all its objects are freed.
+/// Ends after the posted requests have completed. dat_ia_close fails if objects are left.
 pub const DAT_CLOSE_GRACEFUL_FLAG: DAT_CLOSE_FLAGS = 1;
 
 /// Default of dat_ia_close and dat_ep_disconnect.

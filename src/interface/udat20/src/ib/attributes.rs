@@ -9,7 +9,7 @@ use crate::dat_platform_specific::DAT_COUNT;
 /// Version of these extensions: extension_version of DAT_IA_ATTR.
 pub const DAT_IB_EXTENSION_VERSION: DAT_COUNT = 209;
 
-/// Counters of calls and events.
+/// Counters of calls and events, see dat_ib_query_counters.
 pub const DAT_IB_ATTR_COUNTERS: &CStr = c"DAT_COUNTERS";
 /// Another name of DAT_IB_ATTR_COUNTERS.
 pub const DAT_ATTR_COUNTERS: &CStr = c"DAT_COUNTERS";
@@ -19,7 +19,7 @@ pub const DAT_IB_ATTR_FETCH_AND_ADD: &CStr = c"DAT_IB_FETCH_AND_ADD";
 pub const DAT_IB_ATTR_CMP_AND_SWAP: &CStr = c"DAT_IB_CMP_AND_SWAP";
 /// RDMA write with immediate data, see dat_ib_post_rdma_write_immed.
 pub const DAT_IB_ATTR_IMMED_DATA: &CStr = c"DAT_IB_IMMED_DATA";
-/// Unreliable datagrams.
+/// Unreliable datagrams, see dat_ib_post_send_ud.
 pub const DAT_IB_ATTR_UD: &CStr = c"DAT_IB_UD";
 pub const DAT_IB_COLL_SET_CLOCK: &CStr = c"DAT_COLL_SET_CLOCK";
 pub const DAT_IB_COLL_READ_CLOCK: &CStr = c"DAT_COLL_READ_CLOCK";

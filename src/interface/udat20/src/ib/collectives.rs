@@ -73,22 +73,22 @@ pub const DAT_IB_COLLECTIVE_REDUCE_OP_BOR: DAT_IB_COLLECTIVE_REDUCE_DATA_OP = 7;
 pub const DAT_IB_COLLECTIVE_REDUCE_OP_LXOR: DAT_IB_COLLECTIVE_REDUCE_DATA_OP = 8;
 /// Bitwise exclusive or.
 pub const DAT_IB_COLLECTIVE_REDUCE_OP_BXOR: DAT_IB_COLLECTIVE_REDUCE_DATA_OP = 9;
-/// Greatest value and its place.
+/// Greatest value and its location.
 pub const DAT_IB_COLLECTIVE_REDUCE_OP_MAXLOC: DAT_IB_COLLECTIVE_REDUCE_DATA_OP = 10;
-/// Least value and its place.
+/// Least value and its location.
 pub const DAT_IB_COLLECTIVE_REDUCE_OP_MINLOC: DAT_IB_COLLECTIVE_REDUCE_DATA_OP = 11;
 
 /// Members of a group.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IB_COLLECTIVE_GROUP {
-    /// Members on this host.
+    /// Number of members on this host.
     pub local_size: c_int,
     /// Number of this member among the members on this host.
     pub local_rank: c_int,
     /// Numbers in the group of the members on this host.
     pub local_ranks: *mut c_int,
-    /// Hosts.
+    /// Number of hosts.
     pub external_size: c_int,
     /// Number of this host.
     pub external_rank: c_int,

@@ -94,7 +94,7 @@ named! {
     pub const DCNT_IA_DIAG_ERR_SQ_RIRE: DAT_IA_COUNTERS = 82;
     pub const DCNT_IA_DIAG_ERR_SQ_RREE: DAT_IA_COUNTERS = 83;
     pub const DCNT_IA_DIAG_ERR_SQ_TREE: DAT_IA_COUNTERS = 84;
-    /// All of them.
+    /// Selects all counters of an interface adapter, and is their number.
     pub const DCNT_IA_ALL_COUNTERS: DAT_IA_COUNTERS = 85;
 }
 
@@ -127,7 +127,7 @@ named! {
     pub const DCNT_EP_RECV_IMM_DATA: DAT_EP_COUNTERS = 21;
     pub const DCNT_EP_RECV_RDMA_IMM: DAT_EP_COUNTERS = 22;
     pub const DCNT_EP_RECV_RDMA_IMM_DATA: DAT_EP_COUNTERS = 23;
-    /// All of them.
+    /// Selects all counters of an endpoint, and is their number.
     pub const DCNT_EP_ALL_COUNTERS: DAT_EP_COUNTERS = 24;
 }
 
@@ -146,7 +146,7 @@ named! {
     pub const DCNT_EVD_DEQUEUE_POLL_FOUND: DAT_EVD_COUNTERS = 7;
     pub const DCNT_EVD_CONN_CALLBACK: DAT_EVD_COUNTERS = 8;
     pub const DCNT_EVD_DTO_CALLBACK: DAT_EVD_COUNTERS = 9;
-    /// All of them.
+    /// Selects all counters of an event dispatcher, and is their number.
     pub const DCNT_EVD_ALL_COUNTERS: DAT_EVD_COUNTERS = 10;
 }
 
@@ -154,7 +154,7 @@ named! {
 pub type DAT_IA_COUNTER_TYPE = c_enum;
 /// Counters of connections.
 pub const DCNT_IA_CM: DAT_IA_COUNTER_TYPE = 0;
-/// Counters of the link.
+/// Counters of the link, which the device maintains.
 pub const DCNT_IA_LNK: DAT_IA_COUNTER_TYPE = 1;
-/// Counters of the device.
+/// Diagnostic counters of the device.
 pub const DCNT_IA_DIAG: DAT_IA_COUNTER_TYPE = 2;

@@ -20,8 +20,8 @@ pub const DAT_IB_UD_CONNECTION_ERROR_EVENT: DAT_IB_EVENT_NUMBER = 0x40004;
 /// A collective operation completed.
 pub const DAT_IB_COLLECTIVE_EVENT: DAT_IB_EVENT_NUMBER = 0x40005;
 
-/// Numbers of the extended operations, for dat_extension_op. Collective operations are not in this project: they
-/// return DAT_NOT_IMPLEMENTED.
+/// Numbers of the extended operations, for dat_extension_op. The providers of this project
+/// return DAT_NOT_IMPLEMENTED for collective operations.
 pub type DAT_IB_OP = c_enum;
 pub const DAT_IB_FETCH_AND_ADD_OP: DAT_IB_OP = 0;
 pub const DAT_IB_CMP_AND_SWAP_OP: DAT_IB_OP = 1;
@@ -62,17 +62,17 @@ pub type DAT_IB_EXT_TYPE = c_enum;
 pub const DAT_IB_FETCH_AND_ADD: DAT_IB_EXT_TYPE = 0;
 /// Compare and swap.
 pub const DAT_IB_CMP_AND_SWAP: DAT_IB_EXT_TYPE = 1;
-/// RDMA write with immediate data, at its origin.
+/// RDMA write with immediate data, at the side that posted the write.
 pub const DAT_IB_RDMA_WRITE_IMMED: DAT_IB_EXT_TYPE = 2;
-/// The immediate data of an RDMA write, at its target: see val.immed.
+/// The immediate data of an RDMA write, at the target: see val.immed.
 pub const DAT_IB_RDMA_WRITE_IMMED_DATA: DAT_IB_EXT_TYPE = 3;
-/// The immediate data of a send, at its target.
+/// The immediate data of a send, at the receiver.
 pub const DAT_IB_RECV_IMMED_DATA: DAT_IB_EXT_TYPE = 4;
 /// A request for the address of a datagram endpoint.
 pub const DAT_IB_UD_CONNECT_REQUEST: DAT_IB_EXT_TYPE = 5;
-/// The address of the remote datagram endpoint.
+/// The address of the remote datagram endpoint, at the side that requested it.
 pub const DAT_IB_UD_REMOTE_AH: DAT_IB_EXT_TYPE = 6;
-/// The address of the requesting endpoint.
+/// The address of the requesting endpoint, at the side that accepted the request.
 pub const DAT_IB_UD_PASSIVE_REMOTE_AH: DAT_IB_EXT_TYPE = 7;
 /// Send of a datagram.
 pub const DAT_IB_UD_SEND: DAT_IB_EXT_TYPE = 8;
@@ -102,9 +102,9 @@ pub const DAT_IB_COLLECTIVE_BARRIER_STATUS: DAT_IB_EXT_TYPE = 28;
 
 /// Status of an extended operation.
 pub type DAT_IB_STATUS = c_enum;
-/// Success.
+/// The operation succeeded.
 pub const DAT_OP_SUCCESS: DAT_IB_STATUS = 0;
-/// Failed; the status in the event data contains the reason.
+/// The operation failed; the status in dto_completion_event_data is the reason.
 pub const DAT_IB_OP_ERR: DAT_IB_STATUS = 1;
 /// A collective operation failed.
 pub const DAT_IB_COLL_COMP_ERR: DAT_IB_STATUS = 2;
@@ -139,19 +139,19 @@ pub const DAT_IB_DTO_COLLECTIVES: DAT_IB_DTOS = 16;
 
 /// Kinds of objects of the extensions.
 pub type DAT_IB_HANDLE_TYPE = c_enum;
-/// Any.
+/// Any object of an extension.
 pub const DAT_IB_HANDLE_TYPE_EXT: DAT_IB_HANDLE_TYPE = 12;
 /// Group of a collective operation.
 pub const DAT_IB_HANDLE_TYPE_COLLECTIVE: DAT_IB_HANDLE_TYPE = 13;
 
 /// Kinds of events of the extensions that an event dispatcher admits.
 pub type DAT_IB_EVD_EXTENSION_FLAGS = c_enum;
-/// All other events.
+/// Events that no other flag admits, such as completions of collective operations.
 pub const DAT_IB_EVD_EXTENSION_FLAG: DAT_IB_EVD_EXTENSION_FLAGS = 0x200;
 
 /// Privileges of the extensions on a memory region.
 pub type DAT_IB_MEM_PRIV_FLAGS = c_enum;
-/// Target of atomic operations of peers.
+/// Peers may execute atomic operations on the memory.
 pub const DAT_IB_MEM_PRIV_REMOTE_ATOMIC: DAT_IB_MEM_PRIV_FLAGS = 0x040;
 
 /// Kinds of connections of the extensions.
@@ -165,9 +165,9 @@ pub const DAT_IB_SERVICE_TYPE_UD: DAT_IB_SERVICE_TYPE = 1;
 pub struct DAT_IB_ADDR_HANDLE {
     /// Address handle of libibverbs.
     pub ah: *mut ibv_ah,
-    /// Number of the queue pair.
+    /// Number of the remote queue pair.
     pub qpn: DAT_UINT32,
-    /// Address of the adapter.
+    /// Address of the remote interface adapter.
     pub ia_addr: DAT_SOCK_ADDR6,
 }
 
@@ -175,7 +175,7 @@ pub struct DAT_IB_ADDR_HANDLE {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IB_IMMED_DATA {
-    /// The peer's four bytes, in the order of memory.
+    /// Value that the peer has passed: four bytes in the order of memory, not swapped.
     pub data: DAT_UINT32,
 }
 
@@ -185,7 +185,7 @@ pub struct DAT_IB_IMMED_DATA {
 pub struct DAT_IB_COLLECTIVE_EVENT_DATA {
     /// The group or the member.
     pub handle: DAT_HANDLE,
-    /// Word of the program.
+    /// The user_context of the operation.
     pub context: DAT_CONTEXT,
 }
 

@@ -8,7 +8,7 @@ fn parses_only_version_numbers() {
     assert_eq!(number(b"GCC_3.0"), None);
 }
 
-/// Returns the default version of a name.
+/// Returns the default version of a symbol, or `None` if it has none.
 fn default(libc: &[u8], name: &str) -> Option<Number> {
     let header = FileHeader64::<LittleEndian>::parse(libc).unwrap();
     let endian = header.endian().unwrap();

@@ -41,7 +41,7 @@ pub(super) struct Adapter<B: Backend> {
     pub(super) phase: Phase,
     /// Set while the working thread is inside the dynamic loader.
     pub(super) loading: bool,
-    /// The loaded library, if its init registers the table.
+    /// The loaded library. `None` also if it has no init, or if the provider registered the table without an open.
     pub(super) library: Option<B::Library>,
     pub(super) table: Option<B::Table>,
     pub(super) opens: usize,

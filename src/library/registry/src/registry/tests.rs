@@ -11,7 +11,7 @@ use crate::search::Found;
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
 
 /// Providers, identified by their library: "none" cannot be loaded, "plain" has no init, and "mute" registers nothing.
-/// Any other registers the table with its number.
+/// The name of any other library is the number of the table that its init registers.
 struct Fake {
     names: Vec<(&'static str, bool, &'static str)>,
     others: Vec<&'static str>,

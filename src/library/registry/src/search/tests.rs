@@ -68,7 +68,7 @@ fn uses_first_existing_file() {
 fn entries_of_file_replace_or_disable_built_in_entries() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
-    // The names, with a mark for built-in entries, of which tcp is left out.
+    // Returns the names of all entries except the built-in tcp. The names of built-in entries get a star.
     let all = |places: &Places, text: &str| {
         fs::write(&places.files[0], text).unwrap();
         let found = search(places, VERSION);
