@@ -9,12 +9,13 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// A request to end the tool. Waiting calls return after a handled signal.
+/// A request to end the tool, set by a signal or a timer. A signal also interrupts a blocking call, so loops check the
+/// request after each.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Starts to catch the signals. The second signal ends the process immediately.
+    /// Starts to catch both signals. The first signal sets the request; the second ends the process immediately.
     pub fn catch() -> io::Result<Self> {
         let requested = Self::default();
         for signal in [SIGINT, SIGTERM] {
@@ -24,7 +25,7 @@ impl Interrupt {
         Ok(requested)
     }
 
-    /// Requests the end after `time`.
+    /// Starts a thread that requests the end of the tool after `time`.
     pub fn set_after(&self, time: Duration) -> io::Result<()> {
         let requested = Arc::clone(&self.0);
         let wait = move || {

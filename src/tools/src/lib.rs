@@ -1,6 +1,6 @@
 //! The tools dat-info, dat-ping and dat-perf.
 //!
-//! Errors are shown to the user, so functions document only those that callers distinguish.
+//! The tools print most errors unchanged, so function comments mention only errors that callers distinguish.
 
 pub mod info;
 mod interrupt;

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use comfy_table::{Table, presets};
 
-/// The error if standard output cannot be written, as on a full disk.
+/// The message of an error if standard output cannot be written, for example to a full disk.
 pub const UNWRITTEN: &str = "cannot write to standard output";
 
 pub fn line(text: impl Display) -> anyhow::Result<()> {
@@ -20,7 +20,7 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Writes a line to standard error. A failure cannot be reported.
+/// Writes a line to standard error. Ignores failures, which it could not report.
 pub fn complain(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
@@ -34,7 +34,8 @@ pub fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Returns a table with aligned columns under `heads`, without a newline at its end. Cells must have no colours.
+/// Returns a table with aligned columns under `heads`, without a newline at its end. Cells must not contain colour
+/// codes.
 pub fn columns<'a>(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>> + 'a) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(heads.iter().copied()).add_rows(rows);

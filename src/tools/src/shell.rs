@@ -1,10 +1,10 @@
-//! Words of shell commands that are shown to the user.
+//! Quotes words of the shell commands that the tools show to the user.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Quotes a path or name for the shell. A word with invalid UTF-8 or control characters becomes a printf command with
-/// octal numbers.
+/// Quotes a path or name for the shell if necessary. A word with invalid UTF-8 or control characters becomes the
+/// substitution of a `printf` command, with other bytes than letters and digits in octal.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
@@ -21,7 +21,7 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// Returns an adapter's name as an operand, after `--` if it begins with a hyphen.
+/// Returns an adapter's name as a quoted operand of a command, after `--` if the name begins with a hyphen.
 pub fn operand(name: impl AsRef<[u8]>) -> String {
     let word = quoted(OsStr::from_bytes(name.as_ref()));
     if name.as_ref().starts_with(b"-") { format!("-- {word}") } else { word }

@@ -10,10 +10,10 @@ const DIGITS: u8 = 3;
 /// Maximum stored time in nanoseconds: an hour.
 const MAX_NANOSECONDS: u64 = 3_600_000_000_000;
 
-/// Measured times, in memory that does not grow with their number.
+/// Statistics of measured times, in memory that does not grow with the number of times.
 #[derive(Clone, Debug)]
 pub struct Times {
-    /// In nanoseconds, rounded to [`DIGITS`].
+    /// The times in nanoseconds, with [`DIGITS`] significant digits, for the median and deviation.
     all: Histogram<u64>,
     sum: f64,
     minimum: Duration,
@@ -44,7 +44,7 @@ impl Times {
         (self.minimum, self.maximum) = (self.minimum.min(time), self.maximum.max(time));
     }
 
-    /// Returns the spread, or `None` without times.
+    /// Returns the statistics of all times, or `None` if no time was added.
     pub fn spread(&self) -> Option<Spread> {
         let (minimum, maximum) = (microseconds(self.minimum), microseconds(self.maximum));
         (!self.all.is_empty()).then(|| Spread {

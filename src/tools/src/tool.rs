@@ -1,5 +1,5 @@
-//! The frame of every tool: arguments, exit status, manual page and libraries. `--help` and the manual page have the
-//! same text: both are made from a [`Tool`], the page by src/dev/derived.
+//! What all tools share: the main function, arguments, exit status, and the search for the libraries. `--help` and the
+//! manual page have the same text: both are generated from a [`Tool`], the page by src/dev/derived.
 
 use std::env;
 use std::ffi::{CString, OsStr};
@@ -27,7 +27,7 @@ pub trait Tool: Parser {
     /// The sections that follow the options in the manual page and in `--help`; see [`sections`].
     const MANUAL: &'static str;
 
-    /// Runs the tool. [`main`] shows an error and exits as for [`Outcome::Failure`].
+    /// Runs the tool. For an error, [`main`] prints it and exits with the status of [`Outcome::Failure`].
     fn run(self) -> anyhow::Result<Outcome>;
 }
 
@@ -93,16 +93,17 @@ fn api() -> impl TypedValueParser<Value = Api> {
     PossibleValuesParser::new(Api::ALL.map(value)).map(move |text| named(text).expect("clap has checked the value"))
 }
 
-/// A library, and whether programs find it as well.
+/// A loaded library, and whether the loader finds the same library for programs.
 #[derive(Clone)]
 pub struct Found {
     /// The library.
     pub library: Library,
-    /// Reason why the loader does not find the library for programs; `None` if it does.
+    /// The loader's reason, if it finds no library for programs. `None` if it finds the library, or if the user named a
+    /// library.
     pub missed: Option<String>,
-    /// Set if this is libdat, not the library of another vendor.
+    /// `true` if the library is libdat, not the library of another vendor.
     pub is_libdat: bool,
-    /// Set if programs find a library that is not libdat.
+    /// `true` if the loader finds the library for programs, and the library is not libdat.
     pub foreign: bool,
 }
 
@@ -110,11 +111,11 @@ pub struct Found {
 pub struct Loaded {
     /// The library.
     pub own: Found,
-    /// The listed adapters, then built-in ones that programs can open, but do not see in the list.
+    /// The adapters that the library lists, then adapters that programs can open although libdat does not list them.
     pub adapters: Vec<Adapter>,
-    /// Number of listed adapters.
+    /// Number of adapters that the library lists, at the start of `adapters`.
     pub listed: usize,
-    /// The entries by the rules of this tool's registry.
+    /// The result of this tool's own search for entries, in dat.conf and built in.
     pub found: search::Found,
 }
 
@@ -133,7 +134,8 @@ impl Found {
         Ok(Loaded { own: self, adapters, listed, found })
     }
 
-    /// Returns whether programs can open `name` (any adapter if `None`), listed or not.
+    /// Returns whether programs can open `name`, even if it is not listed. For `None`, returns whether there is any
+    /// adapter.
     fn has(&self, name: Option<&[u8]>) -> bool {
         self.clone().load().is_ok_and(|Loaded { adapters, found, .. }| match name {
             None => !adapters.is_empty(),
@@ -152,7 +154,8 @@ pub fn version(api: Api) -> Version {
 }
 
 impl Common {
-    /// Returns the usable libraries or the errors, the oldest version first.
+    /// Returns the libraries that the arguments select, the oldest version first, or an error for each that cannot be
+    /// used.
     pub fn libraries(&self) -> Vec<anyhow::Result<Found>> {
         match (&self.library, self.api) {
             (Some(file), api) => vec![named(file, api)],
@@ -161,7 +164,8 @@ impl Common {
         }
     }
 
-    /// Returns the first library whose programs can open `name` (any adapter if `None`), or else the first library.
+    /// Returns the first library whose programs can open `name` (any adapter if `None`). If there is none, returns the
+    /// first usable library.
     pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Found> {
         let mut first = None;
         for found in self.libraries() {
@@ -169,7 +173,7 @@ impl Common {
                 Ok(found) if found.has(name) => return Ok(found),
                 Ok(_) if matches!(first, Some(Ok(_))) => {}
                 Ok(found) => first = Some(Ok(found)),
-                // Programs of this version find a library but cannot load it: this error precedes others.
+                // A library exists, but cannot be loaded. Do not hide this by using the library of a later version.
                 Err(error) if !error.is::<Absent>() => return Err(error),
                 Err(error) => first = first.or(Some(Err(error))),
             }
@@ -204,7 +208,7 @@ fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     Ok(Found { library, missed: None, is_libdat: library.is_libdat(), foreign: false })
 }
 
-/// Loads a version's library as programs do, or else the library next to this tool.
+/// Loads the library that the loader finds for programs of a version, or else the library next to this tool.
 fn find(api: Api) -> anyhow::Result<Found> {
     let error = match Library::find(api) {
         Ok(library) => {
@@ -220,33 +224,34 @@ fn find(api: Api) -> anyhow::Result<Found> {
     }
 }
 
-/// Returns the library in ../lib, relative to this tool, or in its subdirectory for this architecture.
+/// Returns the library in `../lib`, relative to the directory of this tool, or in its subdirectory for this
+/// architecture. `None` if neither exists.
 pub fn beside_this_tool(api: Api) -> Option<PathBuf> {
     let lib = prefix()?.join("lib");
     let machine = lib.join(format!("{}-linux-gnu", env::consts::ARCH));
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
 }
 
-/// Returns the directory in which this tool is installed, as bin/NAME.
+/// Returns the installation prefix: the directory that contains `bin` with this tool. `None` if it is unknown.
 pub fn prefix() -> Option<PathBuf> {
     Some(own_file().ok()?.parent()?.parent()?.to_owned())
 }
 
-/// Returns the file of this program, also without /proc.
+/// Returns the file of this program. Also works if /proc is not mounted.
 pub fn own_file() -> io::Result<PathBuf> {
     env::current_exe().or_else(|_| executed_file())
 }
 
-/// Returns the file that the kernel executed.
+/// Returns the file that the kernel executed, from the auxiliary vector.
 fn executed_file() -> io::Result<PathBuf> {
     Path::new(OsStr::from_bytes(linux_execfn().to_bytes())).canonicalize()
 }
 
-/// Variables that choose the messages of the libraries.
+/// Environment variables with which a user selects the log messages of the libraries.
 const MESSAGES: [&str; 4] = ["DAT_LOG", "RUST_LOG", "DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
 
-/// Requests the errors of the libraries, such as the cause if an adapter does not open, unless the environment chooses
-/// the messages. No other thread may run yet.
+/// Sets the environment so that the libraries log errors, such as why an adapter does not open. Does nothing if the
+/// user has already selected log messages. No other thread may run yet.
 pub fn log_errors() {
     if MESSAGES.iter().all(|variable| env::var_os(variable).is_none()) {
         // SAFETY: no other thread runs yet.
@@ -254,9 +259,9 @@ pub fn log_errors() {
     }
 }
 
-/// Opens an adapter as most programs do. The error names the adapter and the command that explains the cause.
+/// Opens an adapter with [`Request::of`]. The error names the adapter, and suggests how to find the cause.
 pub fn open_adapter(library: Library, name: &str) -> anyhow::Result<Ia> {
-    // A name with a NUL byte becomes empty, and no adapter has it.
+    // A name with a NUL byte becomes the empty name, which no adapter has.
     let opened = Ia::open(library, &CString::new(name).unwrap_or_default(), Request::of(library.api()));
     opened.with_context(|| match is_host(name) {
         true => format!("{name}: no adapter has this name; for a host, write NAME HOST: `dat-info` lists the names"),
@@ -270,7 +275,7 @@ fn is_host(word: &str) -> bool {
     address.is_ok() || word == "localhost" || word.contains('.')
 }
 
-/// The main function of a tool.
+/// The main function of a tool. Returns the exit status.
 pub fn main<T: Tool>() -> ExitCode {
     // Rust ignores SIGPIPE, so `dat-info | head` would end with a panic.
     // SAFETY: no other thread runs yet, and the default action has no handler.
@@ -287,7 +292,7 @@ pub fn main<T: Tool>() -> ExitCode {
     ExitCode::from(outcome as u8)
 }
 
-/// Writes a usage error, or the text of `--help` and `--version`.
+/// Prints what clap returned instead of arguments: a usage error, or the text of `--help` or `--version`.
 fn explain(instead: &clap::Error) -> anyhow::Result<Outcome> {
     let shown = instead.print().and_then(|()| io::stdout().flush());
     if instead.use_stderr() {
@@ -296,7 +301,7 @@ fn explain(instead: &clap::Error) -> anyhow::Result<Outcome> {
     shown.context(print::UNWRITTEN).map(|()| Outcome::Fine)
 }
 
-/// Returns the arguments of a tool, with its sections after the long help.
+/// Returns the clap command of a tool, with the sections of its manual after the long help.
 pub fn command<T: Tool>() -> Command {
     let text = |section: &Section| {
         let indented =

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Default maximum of a time: the seconds of a day.
+/// Seconds of a day: the maximum of most arguments that are a time.
 pub const DAY: f64 = 86_400.0;
 
 /// Creates a parser for seconds, which may have a fraction.
@@ -14,7 +14,7 @@ pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, Strin
     }
 }
 
-/// Creates a parser for a whole number without a unit. Errors describe the number by `what`.
+/// Creates a parser for a whole number without a unit. The error for other text says that it is not `what`.
 pub fn whole<T: TryFrom<i128>>(
     range: RangeInclusive<i128>,
     what: &'static str,
@@ -55,7 +55,7 @@ fn refused(text: &str, what: &str) -> String {
     format!("{} is not {what}", if text.is_empty() { "an empty value" } else { text })
 }
 
-/// Returns the number if the range contains it. `None` exceeds every range.
+/// Returns the number if `range` contains it, otherwise an error. `None`, for an overflow, is in no range.
 fn within<N: Display + PartialOrd, T: TryFrom<N>>(range: &RangeInclusive<N>, number: Option<N>) -> Result<T, String> {
     let inside = number.filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok());
     inside.ok_or_else(|| format!("must be between {} and {}", range.start(), range.end()))

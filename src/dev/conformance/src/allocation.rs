@@ -45,7 +45,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
             let Event::Transfer { status, .. } = next(&transfers) else { panic!("no transfer") };
             assert_eq!(status, Status::Success);
         }
-        // Operations that only some transports support.
+        // Post the operations that only some transports support.
         let mut more = 0;
         if limits.immediate {
             b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
@@ -68,7 +68,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
             Step::Sleep(_) => unreachable!("the message is there"),
         }
     };
-    // Allocates what the first use creates.
+    // Wait once and run some rounds first, because the first use allocates.
     assert!(wait(&a.connections, 1, Some(Duration::from_millis(1))).result.is_err());
     (0..100).for_each(|_| round());
     let before = allocations();

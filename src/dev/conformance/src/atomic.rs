@@ -53,7 +53,7 @@ fn word<T: Transport>(buffer: &Buffer<T>, offset: usize) -> u64 {
     u64::from_ne_bytes(buffer.bytes(offset..offset + 8).try_into().expect("eight bytes"))
 }
 
-/// Returns the first offset from `from` whose remote address is aligned.
+/// Returns the first offset from `from` whose remote address is a multiple of 8.
 fn aligned<T: Transport>(buffer: &Buffer<T>, from: usize) -> usize {
     (from..).find(|&at| buffer.remote(at, 8).addr % 8 == 0).expect("one in eight is")
 }
@@ -96,7 +96,7 @@ pub fn compare_and_swap_requires_expected_value<T: Transport>(network: &Network<
     }
 }
 
-/// Writes, reads and atomic operations execute in posting order. A fence precedes a use of results.
+/// Writes, reads and atomic operations execute in posting order. A request that uses their results needs a fence.
 pub fn atomic_operations_stay_in_order<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
@@ -193,7 +193,7 @@ pub fn atomic_violation_breaks_connection<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Suppressed operations complete silently; outstanding ones are flushed.
+/// Suppressed operations complete without an event. At the end of the connection, outstanding operations are flushed.
 pub fn atomic_operations_have_completion_flags<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);

@@ -75,7 +75,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
         connect(&a, &b);
         let (c, d) = adapter.pair();
         d.receives.modify_cno(Some(&cno)).unwrap();
-        // Messages that have arrived, messages that wait, and buffers that wait.
+        // Leave messages that have arrived, messages that wait, and posted buffers.
         match &srq {
             Some(srq) => srq.post_recv(&[memory.at(0, 64)], 1).unwrap(),
             None => b.receive(memory.at(0, 64), 1),
@@ -83,7 +83,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
         (0..4).for_each(|cookie| a.send(memory.at(64, 64), cookie));
         d.receive(memory.at(128, 64), 5);
         c.read(memory.at(256, 64), 6, memory.remote(512, 64));
-        // One request that the program has dequeued, and one that it has not.
+        // Leave a connection request that the program has dequeued, and another that it has not.
         let asking = [adapter.end(), adapter.end()];
         for end in &asking {
             request(end, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();

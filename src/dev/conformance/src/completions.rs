@@ -26,7 +26,7 @@ impl<T: Transport> Scene<T> {
         Self::with(network, |_| {})
     }
 
-    /// Creates a scene whose passive end has changed attributes.
+    /// Creates a scene. `change` changes the attributes of the passive end, `b`.
     fn with(network: &Network<T>, change: impl FnOnce(&mut EpAttributes)) -> Self {
         let adapter = network.open();
         let (a, b) = (adapter.end(), adapter.end_with(None, change));
@@ -49,7 +49,7 @@ fn has_waiter<T: Transport>(evd: &Evd<T>) -> bool {
 }
 
 /// Waits on `evd` in another thread while `script` runs. The argument of `script` returns whether that thread still
-/// waits.
+/// waits after 60 ms.
 fn with_waiter<T: Transport>(evd: &Arc<Evd<T>>, script: impl FnOnce(&dyn Fn() -> bool)) -> EvdOutcome {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| wait(evd, 1, None));
@@ -214,7 +214,7 @@ pub fn unsignalled_receives_wake_no_waiter<T: Transport>(network: &Network<T>) {
 pub fn only_solicited_messages_wake_solicited_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
     if !repeats(&scene.adapter) {
-        // Every Soft-iWARP message wakes the waiter.
+        // On Soft-iWARP, every message wakes the waiter.
         return;
     }
     let (a, b) = (&scene.a, &scene.b);
@@ -267,7 +267,7 @@ pub fn fenced_request_sees_data_of_reads<T: Transport>(network: &Network<T>) {
     b.arrives(3, Status::Success);
 }
 
-/// There is room again once earlier requests complete, signalled or not.
+/// There is room again once earlier requests complete, even if their completions are suppressed.
 pub fn full_request_queue_accepts_more_later<T: Transport>(network: &Network<T>) {
     const PLACES: usize = 8;
     let adapter = network.open();

@@ -44,8 +44,8 @@ impl<T: Transport> Scene<T> {
         }
     }
 
-    /// Expects one event and one flushed receive from the failed attempt of `end`. The endpoint must be usable after a
-    /// reset.
+    /// Expects the event `kind` and the flushed receive `cookie` from the failed attempt of `end`. After a reset, the
+    /// endpoint must be usable.
     #[track_caller]
     fn failed(&self, end: &End<T>, kind: ConnectionEvent, cookie: u64) {
         assert_eq!(end.next_connection_event(), (kind, vec![]));
@@ -71,7 +71,7 @@ pub fn private_data_arrives_on_both_sides<T: Transport>(network: &Network<T>) {
         let qualifier = scene.psp.point.qualifier();
         request(&a, &scene.address, qualifier, Some(patience()), &question).unwrap();
         let cr = next_request(&scene.requests);
-        // The wire format can add padding.
+        // The transport may append zeros.
         let asked = &cr.private_data;
         let asked: Vec<u8> = asked.iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
         assert!(asked.starts_with(&question) && asked[len..].iter().all(|&byte| byte == 0), "{asked:?}");
@@ -156,7 +156,7 @@ pub fn reject_carries_private_data<T: Transport>(network: &Network<T>) {
     let most = scene.adapter.ia.attributes().max_reject_data;
     let a = scene.adapter.end();
     for len in [most, 0, most.min(1), most / 2] {
-        // The data end with zero, like padding.
+        // The data end with a zero byte, which must not be mistaken for padding.
         let data: Vec<u8> = (0..len).rev().map(|k| k as u8).collect();
         scene.ask(&a, Some(patience()));
         next_request(&scene.requests).reject(&data).unwrap();
@@ -206,7 +206,7 @@ pub fn attempt_times_out<T: Transport>(network: &Network<T>) {
     if repeats(&scene.adapter) {
         scene.failed(&late, ConnectionEvent::AcceptCompletionError, 4);
     } else {
-        // Over iWARP, the accepting end gets no reply to its accept.
+        // On iWARP, the accepting end gets no reply to its accept, so it is established, and then breaks.
         late.is_told(ConnectionEvent::Established);
         network.expect_broken(&late);
         late.arrives(4, Status::Flushed);
@@ -216,7 +216,7 @@ pub fn attempt_times_out<T: Transport>(network: &Network<T>) {
 /// Without a timeout, an attempt waits indefinitely. An accept cancels the timeout.
 pub fn attempt_waits_for_reply<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    // Long enough for slow machines.
+    // Long enough that a slow machine accepts before it expires.
     let short = patience() / 8;
     for timeout in [None, Some(short)] {
         let (a, b) = (scene.adapter.end(), scene.adapter.end());
@@ -249,7 +249,7 @@ pub fn disconnect_ends_attempt<T: Transport>(network: &Network<T>) {
         a.arrives(5, Status::Flushed);
         assert!(quiet([&a.connections]));
         cr.reject(&[]).unwrap();
-        // A late accept fails.
+        // An accept after the end of the attempt fails.
         let (c, d) = (scene.adapter.end(), scene.adapter.end());
         scene.ask(&c, Some(patience()));
         let cr = next_request(&scene.requests);

@@ -1,4 +1,4 @@
-//! An allocator that counts its calls.
+//! An allocator that counts the allocations of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

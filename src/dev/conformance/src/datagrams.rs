@@ -41,7 +41,8 @@ impl<T: Transport> Point<T> {
         request(active, &address, self.psp.point.qualifier(), Some(patience()), private_data).unwrap();
     }
 
-    /// Connects two endpoints. Returns the peers as the active and the passive endpoint know them.
+    /// Exchanges the address handles of two endpoints. Returns the peer that the active endpoint got, then the peer
+    /// that the passive endpoint got.
     fn join(&self, active: &End<T>, passive: &End<T>) -> [Arc<Peer>; 2] {
         self.ask(active, b"hello");
         next_request(&self.requests).accept(Some(&passive.ep), b"welcome").unwrap();
@@ -52,7 +53,7 @@ impl<T: Transport> Point<T> {
     }
 }
 
-/// Returns the peer in the next event, which must be of this kind.
+/// Returns the peer in the next event of `end`, which must have the kind `wanted`.
 #[track_caller]
 fn known<T: Transport>(end: &End<T>, wanted: PeerEvent) -> Arc<Peer> {
     match next(&end.connections) {
@@ -74,7 +75,7 @@ fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer
     assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Transfer::SendDatagram));
 }
 
-/// All peers know the endpoint by the same number.
+/// All peers know the endpoint `hub` by the same number.
 pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
@@ -99,7 +100,7 @@ pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
     assert_eq!(hub.ep.lost_datagrams(), 0);
 }
 
-/// The receive remains for the next datagram.
+/// A receive that is too short for a datagram remains for the next datagram.
 pub fn datagram_without_fitting_receive_is_lost<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network).filter(|_| network.is_exact()) else { return };
     let (a, b) = (end(&adapter), end(&adapter));
@@ -136,7 +137,7 @@ pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.connections, &c.connections]));
 }
 
-/// The handle is valid on all endpoints of its zone.
+/// Until it is freed, the handle is valid on all endpoints of its zone.
 pub fn address_handle_is_valid_until_free<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let (a, b, other) = (end(&adapter), end(&adapter), end(&adapter));

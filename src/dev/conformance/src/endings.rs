@@ -84,7 +84,7 @@ pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     }
 }
 
-/// The completions of the requests precede DISCONNECTED.
+/// On the same EVD, the completions of the requests precede the DISCONNECTED event.
 pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 16;
     let adapter = network.open();
@@ -112,7 +112,7 @@ pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Netw
     expect_end(&b);
 }
 
-/// A way to end a connection that cannot drain.
+/// What ends a graceful disconnect whose sends wait for receives of the peer.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     BufferComes,
@@ -318,7 +318,8 @@ impl<T: Transport> Side<T> {
         Side { adapter, told, ends, is_exact: network.is_exact() }
     }
 
-    /// Expects one event for the end of each endpoint, and the events for leaving the SRQ in the same order.
+    /// Expects one event for the end of each connection, and the events of endpoints that leave the SRQ in the same
+    /// order.
     fn expect_end(&self) {
         let mut ended = Vec::new();
         while ended.len() < self.ends.len() {
@@ -349,20 +350,20 @@ impl<T: Transport> Side<T> {
     }
 }
 
-/// Both sides end their connections in opposite orders. Connection events and events for leaving the SRQ have the same
-/// order.
+/// Both sides concurrently disconnect the same connections, in opposite orders. On each side, connection events and
+/// events for leaving the SRQ have the same order.
 pub fn many_endpoints_leave_srq_concurrently<T: Transport>(network: &Network<T>) {
     if !network.open().ia.attributes().srq {
         return;
     }
-    // A software device retransmits all waiting sends.
+    // Limited, because a software device retransmits the waiting sends of all connections.
     let count = 4 + rounds(96);
     let (here, there) = (Side::new(network, count), Side::new(network, count));
     for _ in 0..rounds(4) {
         for (a, b) in here.ends.iter().zip(&there.ends) {
             connect(a, b);
         }
-        // Sends without a receive, which the end flushes.
+        // These sends have no receive, so the end of the connection flushes them.
         let sends = if repeats(&here.adapter) { WAITING } else { 0 };
         for end in here.ends.iter().chain(&there.ends) {
             (0..sends).for_each(|_| end.ep.post_send(&[], 1, CompletionFlags::DEFAULT).unwrap());

@@ -35,12 +35,12 @@ pub fn rejects_extended_operations_that_peer_lacks<T: Transport>(network: &Netwo
         a.send(near.at(0, 8), 4);
         a.completes(4, Status::Success);
         b.arrives(2, Status::Success);
-        // An extended operation of `b` works.
+        // In the other direction, from `b`, an extended operation works.
         a.receive(near.at(32, 8), 5);
         b.write_immediate(far.at(0, 8), 6, near.remote(0, 8), 7);
         b.completes_with(6, Status::Success, Transfer::WriteImmediate);
         assert_eq!(a.arrived_with(), ((5, Status::Success, 8), Transfer::RecvImmediate, 7));
-        // Without a peer, posts succeed and are flushed.
+        // After the end of the connection, posts succeed and are flushed.
         a.ep.disconnect(false).unwrap();
         a.next_connection_event();
         b.next_connection_event();

@@ -1,4 +1,4 @@
-//! Lack of memory: each allocation fails once alone, and once with all that follow.
+//! Lack of memory: in an adapter's lifecycle, each allocation fails once alone, and once with all later allocations.
 //!
 //! Requires a test program with only this test, whose allocator is [`FAULTY`].
 
@@ -24,7 +24,7 @@ use crate::Network;
 /// The system's allocator, with injected failures.
 pub struct Failing;
 
-/// The allocator of the products over [`Failing`].
+/// The allocator of the product libraries, which allocates from [`Failing`].
 pub const FAULTY: Allocator<Failing> = Allocator(Failing);
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ unsafe impl GlobalAlloc for Failing {
     }
 }
 
-/// Injects failures of the allocator calls `first` to `last`, counted from 1.
+/// Injects failures of the next allocator calls: from number `first` to number `last`, counted from 1.
 fn fail(first: usize, last: usize) {
     FIRST.store(usize::MAX, Ordering::SeqCst);
     LAST.store(last, Ordering::SeqCst);
@@ -232,7 +232,8 @@ fn transfers<T: Transport>(
     Ok(())
 }
 
-/// Runs a lifecycle with failures, and then one without. Expects no leak. Returns whether the first failed.
+/// Runs a lifecycle in which the allocations `first` to `last` fail, and a second without failures. Expects no leak.
+/// Returns whether the first lifecycle failed.
 fn lifecycle_with_failures<T: Transport>(
     arena: &'static Arena<T>,
     network: &Network<T>,
@@ -243,7 +244,7 @@ fn lifecycle_with_failures<T: Transport>(
     fail(first, last);
     let ended = lifecycle(arena, network);
     stop_failing();
-    // A lifecycle without failures must succeed, and replaces cached memory.
+    // A lifecycle without failures must succeed. It also restores cached memory, so that the live bytes are comparable.
     assert_eq!(lifecycle(arena, network), Ok(()), "after allocation {first}");
     match ended {
         Ok(()) | Err(Error::InsufficientResources(_) | Error::TimeoutExpired) => {}
@@ -263,22 +264,22 @@ fn lifecycle_with_failures<T: Transport>(
     ended.is_err()
 }
 
-/// The process neither ends nor leaks, and later calls succeed.
+/// After a failed allocation, the process neither ends nor leaks, and later calls succeed.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     let arena: &'static Arena<T> = Box::leak(Box::new(Arena::new()));
-    // Cells of freed handles are reused late. Creates enough of them that the arena does not grow later.
+    // The arena reuses the cells of freed handles late. Create enough cells that it does not grow later.
     {
         let (name, instance) = network.place();
         let ia = Closing(Ia::open(arena, 0, name, instance, AsyncEvd::Create(8), ApiCaps::default()).expect("memory"));
         for _ in 0..6000 {
             Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
         }
-        // A thread keeps the memory of its first sleep, and not every lifecycle sleeps.
+        // Sleep once, because a thread keeps the memory that its first sleep allocates, and not every lifecycle sleeps.
         let evd = Evd::create(&ia.0, 1, None, Streams::SOFTWARE).expect("memory");
         assert_eq!(wait(&evd, 1, Some(FAULT_TIMEOUT)).result.err(), Some(Error::TimeoutExpired));
         evd.free().expect("memory");
     }
-    // The first lifecycle initialises what exists once per process.
+    // The first lifecycle also allocates what exists once per process.
     for _ in 0..3 {
         lifecycle(arena, network).expect("memory");
     }

@@ -18,7 +18,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter rejects such writes as unsupported.
+    /// Returns `None` if the adapter rejects writes with immediate data as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -53,7 +53,7 @@ pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.requests, &b.receives]));
 }
 
-/// Any remote segment is accepted. The receive can be empty.
+/// Writes without bytes accept any remote segment. The receive may have no segments.
 pub fn zero_length_write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     b.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
@@ -153,14 +153,14 @@ pub fn values_consume_srq_buffers<T: Transport>(network: &Network<T>) {
         assert_eq!((books.available, books.outstanding), (7 - k, 7 - k));
     }
     assert!(far.is_all(4096..4096 + 8 * LEN, 0xee));
-    // A value without a buffer waits.
+    // A value waits until a buffer is posted.
     let (a, b) = &ends[0];
     a.write_immediate(near.at(0, LEN), 10, far.remote(0, LEN), 77);
     assert!(quiet([&a.requests, &b.receives]));
     srq.post_recv(&[far.at(4096, LEN)], 20).unwrap();
     assert_eq!(b.arrived_with(), ((20, Status::Success, LEN as u64), Transfer::RecvImmediate, 77));
     a.completes_with(10, Status::Success, Transfer::WriteImmediate);
-    // The buffer of a completion stays outstanding until it is dequeued.
+    // A buffer stays outstanding until its completion is dequeued.
     srq.post_recv(&[far.at(4096, LEN)], 21).unwrap();
     a.write_immediate(near.at(0, LEN), 11, far.remote(0, LEN), 78);
     a.completes_with(11, Status::Success, Transfer::WriteImmediate);
@@ -203,7 +203,7 @@ pub fn disconnect_flushes_values<T: Transport>(network: &Network<T>) {
     assert!(quiet([&b.receives]));
 }
 
-/// Suppressed writes complete silently; solicited ones wake a waiter.
+/// Suppressed writes complete without an event. Solicited writes wake a solicited waiter.
 pub fn values_have_completion_flags<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let solicited = |attr: &mut dat_core::EpAttributes| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT;
@@ -220,7 +220,7 @@ pub fn values_have_completion_flags<T: Transport>(network: &Network<T>) {
         while std::time::Instant::now() < end && !waiter.is_finished() {
             std::thread::yield_now();
         }
-        // The thread can have begun its wait after the arrival.
+        // If the thread began its wait after the arrival of the first value, the wait has already ended.
         write(2, CompletionFlags::SOLICITED_WAIT).unwrap();
         waiter.join().unwrap()
     });

@@ -11,7 +11,8 @@ use dat_core::{Base, CompletionFlags, Error, Rights, Rmr};
 
 use crate::{Network, rounds};
 
-/// Two connected ends, a buffer to bind without remote rights, and a buffer to send from.
+/// Two connected ends; a window and the buffer `far`, to which it is bound; and the buffer `near`, from which `a`
+/// sends.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -22,7 +23,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter rejects such sends as unsupported.
+    /// Returns `None` if the adapter rejects sends that invalidate as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -34,12 +35,12 @@ impl<T: Transport> Scene<T> {
             assert_eq!(refused, Err(Error::ModelNotSupported));
             return None;
         }
-        // All transports with such sends can invalidate windows of one connection.
+        // All transports that support these sends also support windows for one connection.
         let rmr = Rmr::create(&adapter.pz, Scope::Endpoint).unwrap();
         Some(Scene { near, far, rmr, a, b, adapter })
     }
 
-    /// Binds the window through `end` to 64 bytes at `at`.
+    /// Binds a window through `end` to 64 bytes at offset `at` of `far`.
     #[track_caller]
     fn bind(&self, rmr: &Rmr<T>, end: &End<T>, at: usize) -> RemoteSegment {
         let (segment, rights) = (self.far.at(at, 64), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
@@ -204,7 +205,7 @@ pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     assert_eq!(srq.query().outstanding, 1);
     assert_eq!(b.arrived_with(), ((5, Status::Success, 64), Transfer::RecvInvalidated, window.key));
     assert_eq!((srq.query().outstanding, scene.rmr.status()), (0, None));
-    // A message that waits for its buffer has not invalidated anything.
+    // While a message waits for a buffer, the window stays valid.
     let window = scene.bind(&scene.rmr, &b, 100);
     revoke(&a, &scene, 4, window.key);
     assert!(quiet([&a.requests, &b.receives]));
@@ -214,7 +215,7 @@ pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     a.completes(4, Status::Success);
 }
 
-/// The sender has deregistered a part of the message's memory.
+/// The message is incomplete, because its sender frees a region of it before the message is transferred.
 pub fn incomplete_message_invalidates_nothing<T: Transport>(network: &Network<T>) {
     const LONG: usize = 1 << 20;
     let Some(scene) = Scene::new(network).filter(|_| network.is_exact()) else { return };
@@ -249,7 +250,7 @@ pub fn invalid_key_breaks_connection<T: Transport>(network: &Network<T>) {
         ("a key that never was", elsewhere.key ^ 0x5555_5555),
         ("key 0", 0),
         ("the key of a region", open.lmr().remote_key),
-        // Soft-RoCE accepts this from any endpoint of the zone.
+        // On Soft-RoCE, any connection of the zone can invalidate such a window, so use key 0 instead.
         ("a window for another connection", if network.is_exact() { elsewhere.key } else { 0 }),
     ] {
         let (a, b) = scene.adapter.pair();
@@ -274,7 +275,7 @@ pub fn invalid_key_breaks_connection<T: Transport>(network: &Network<T>) {
     scene.a.completes(4, Status::Success);
     assert!(scene.far.shows(100..164, 1));
     if network.is_exact() {
-        // A window of the zone can be invalidated over any of its connections.
+        // A window of a zone can be invalidated over any connection of the zone.
         let rmr = Rmr::create(&scene.adapter.pz, Scope::Zone).unwrap();
         let window = scene.bind(&rmr, &scene.b, 200);
         let (a, b) = scene.adapter.pair();

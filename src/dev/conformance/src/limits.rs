@@ -9,10 +9,11 @@ use dat_core::{Base, Endpoint, Evd, Kind, Lmr, Memory, Pz, Rights, Rmr, Srq, Str
 
 use crate::Network;
 
-/// Maximum limit that is tested; more objects take too long.
+/// Limits above this are not tested, because creating that many objects takes too long.
 const MAX_TESTED: usize = 20_000;
 
-/// Creates objects of a kind up to the limit, unless the limit is too high.
+/// Creates objects of a kind up to the adapter's limit, and expects that more are refused. `live` returns their number.
+/// Does nothing if the limit exceeds [`MAX_TESTED`].
 fn fill<T: Transport, O>(
     network: &Network<T>,
     kind: Kind,
@@ -27,7 +28,7 @@ fn fill<T: Transport, O>(
     }
     while live() < most {
         if let Err(error) = make() {
-            // Other processes can use objects of the device.
+            // Other processes may use objects of the same device.
             assert_eq!((error, network.is_exact()), (Error::InsufficientResources(lacking), false), "{kind:?}");
             return;
         }
@@ -36,7 +37,7 @@ fn fill<T: Transport, O>(
     assert_eq!(live(), most, "{kind:?}");
 }
 
-/// Versions with 32-bit lengths rely on this.
+/// uDAPL 2.0, whose lengths have 32 bits, relies on this.
 pub fn max_transfer_fits_32_bits<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let limits = adapter.ia.attributes();

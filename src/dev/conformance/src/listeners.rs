@@ -39,7 +39,7 @@ fn streams(address: &Address) -> Comm {
     Comm { domain: if address.ip().is_ipv4() { 2 } else { 10 }, kind: 1, protocol: 0 }
 }
 
-/// Endpoints connect to CSPs and PSPs by address or qualifier.
+/// Endpoints can connect to both CSPs and PSPs, by address and port or by qualifier.
 pub fn service_points_of_both_models_share_ports<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let comm = streams(&scene.address);
@@ -119,7 +119,7 @@ pub fn requests_outlive_service_point<T: Transport>(network: &Network<T>) {
     scene.talk(&a, &b);
 }
 
-/// The backlog is the EVD's length.
+/// The backlog of a service point is the length of its EVD for connection requests.
 pub fn rejects_requests_beyond_backlog<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 2;
     let scene = Scene::new(network);
@@ -131,7 +131,7 @@ pub fn rejects_requests_beyond_backlog<T: Transport>(network: &Network<T>) {
     }
     let pending = || ends.iter().filter(|end| end.state() == EpState::ActiveConnectionPending).count();
     until("one is refused", || pending() == ROOM);
-    // Any of the requests may be rejected.
+    // The contract does not determine which request is rejected.
     let refused = ends.iter().find(|end| end.state() == EpState::Disconnected).expect("one is not pending");
     refused.is_told(ConnectionEvent::NonPeerRejected);
     let events = scene.adapter.events();
@@ -167,7 +167,7 @@ pub fn rsp_accepts_one_request<T: Transport>(network: &Network<T>) {
     rsp.free();
 }
 
-/// The PSP creates an endpoint per request. The program sets its zone and EVDs.
+/// The PSP creates an endpoint for each request. The program then sets the endpoint's zone and EVDs.
 pub fn psp_creates_endpoints<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let psp = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Provider).unwrap();
@@ -198,7 +198,7 @@ pub fn request_is_handed_off<T: Transport>(network: &Network<T>) {
     a.is_told(ConnectionEvent::Established);
     b.is_told(ConnectionEvent::Established);
     scene.talk(&a, &b);
-    // Without a listener, the handoff rejects the request.
+    // If nothing listens on the qualifier, the handoff rejects the request.
     let c = scene.adapter.end();
     scene.ask(&c, Some(patience()));
     let qualifier = other.point.qualifier();

@@ -28,7 +28,7 @@ fn flags<T: Transport>(flags: CompletionFlags) -> Value<T> {
     Value::Setting(Setting::Flags(flags))
 }
 
-/// Sets the zone and the EVDs of an endpoint.
+/// Sets the zone and the EVDs of an endpoint. Returns the endpoint with these EVDs.
 pub(crate) fn equip<T: Transport>(adapter: &Adapter<T>, ep: Arc<Endpoint<T>>) -> End<T> {
     let end = End {
         receives: adapter.evd(Streams::TRANSFERS),
@@ -88,7 +88,7 @@ pub fn evds_apply_at_completion<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Segment limits take effect on later posts; size limits have no effect.
+/// Limits of segments take effect on later posts. Limits of sizes have no effect: longer transfers succeed.
 pub fn segment_limits_apply_at_post<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(4096);
@@ -126,7 +126,7 @@ pub fn zone_applies_at_connect<T: Transport>(network: &Network<T>) {
         256,
         dat_core::Rights::LOCAL_READ | dat_core::Rights::LOCAL_WRITE | dat_core::Rights::REMOTE_WRITE,
     );
-    // A receive of the old zone fails.
+    // A receive that was posted with memory of the old zone fails.
     b.receive(here.at(0, 64), 1);
     set(&b.ep, Field::Pz, Value::Pz(Some(zone.clone()))).unwrap();
     b.arrives(1, Status::LocalProtection);

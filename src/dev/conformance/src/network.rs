@@ -35,11 +35,11 @@ impl<T: Transport> Network<T> {
         self
     }
 
-    /// Requires more than the contract within one process:
+    /// Declares that the transport guarantees more than the contract, which tests then require:
     /// - Counters include all posted work at the next query.
     /// - Endpoints that wait for a buffer of an SRQ take turns.
-    /// - The peer can tell a failed from a closed connection.
-    /// - It is known which peers support extended operations.
+    /// - The peer can distinguish a failed from a closed connection.
+    /// - The transport knows which peers support extended operations.
     pub fn exact(mut self) -> Self {
         self.exact = true;
         self
@@ -49,7 +49,7 @@ impl<T: Transport> Network<T> {
         self.exact
     }
 
-    /// Expects the condition immediately if the network is exact, otherwise within the timeout.
+    /// Expects the condition immediately if the network is exact, otherwise within the time of `patience`.
     #[track_caller]
     pub(crate) fn soon(&self, what: &str, condition: impl Fn() -> bool) {
         if self.exact {
@@ -59,13 +59,13 @@ impl<T: Transport> Network<T> {
         }
     }
 
-    /// Expects the event for a failure at the other end.
+    /// Expects the event at `end` for a failure at its peer.
     #[track_caller]
     pub(crate) fn expect_broken(&self, end: &End<T>) {
         self.expect_end(end, ConnectionEvent::Broken);
     }
 
-    /// Expects the event for a request of `end` that the peer refused.
+    /// Expects the event at `end` for a request of `end` that the peer refused.
     #[track_caller]
     pub(crate) fn expect_refusal(&self, adapter: &Adapter<T>, end: &End<T>) {
         if repeats(adapter) {
@@ -75,7 +75,7 @@ impl<T: Transport> Network<T> {
         }
     }
 
-    /// Expects the event for a disconnect of the peer.
+    /// Expects the event at `end` for a disconnect of its peer.
     #[track_caller]
     pub(crate) fn expect_disconnected(&self, end: &End<T>) {
         self.expect_end(end, ConnectionEvent::Disconnected);
@@ -101,8 +101,9 @@ impl<T: Transport> Network<T> {
     }
 }
 
-/// Returns whether a message without a receive is repeated until a receive is posted. On iWARP, such a message ends the
-/// connection. There, sends and writes succeed when the device has their bytes, even if the peer refuses them.
+/// Returns whether a message without a receive is repeated until a receive is posted. On iWARP, it is not: such a
+/// message ends the connection. There, sends and writes succeed when the device has their bytes, even if the peer then
+/// refuses them.
 pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
     adapter.ia.attributes().fabric.kind != FabricKind::Iwarp
 }

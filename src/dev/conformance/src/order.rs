@@ -138,7 +138,7 @@ pub fn last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
             near.paint(0..len - 1, round);
             near.put(len - 1, &[round as u8]);
             thread::scope(|scope| {
-                // This thread makes no call.
+                // This thread makes no call of the library.
                 let poller = scope.spawn(|| {
                     until("the last byte is there", || far.is_all(len - 1..len, round as u8));
                     fence(Ordering::Acquire);
@@ -180,7 +180,7 @@ pub fn traffic_in_both_directions_stays_in_order<T: Transport>(network: &Network
     }
 }
 
-/// The overflow loses events and is reported.
+/// An overflow of the EVD for receives loses events and is reported, but the connection continues.
 pub fn evd_overflow_keeps_connection<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();

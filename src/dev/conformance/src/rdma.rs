@@ -50,11 +50,11 @@ impl<T: Transport> Target<T> {
         self.all().into_iter().enumerate().all(|(seed, buffer)| buffer.shows(0..SIZE, seed))
     }
 
-    /// Returns invalid remote segments for a write or a read.
+    /// Returns descriptions and values of remote segments that are invalid for a write, or for a read.
     fn wrong(&self, adapter: &Adapter<T>, write: bool) -> Vec<(&'static str, RemoteSegment)> {
         let open = self.open.remote(0, 64);
         let one_right = if write { &self.read_only } else { &self.write_only };
-        // Without a remote key, a malicious peer would try the local key.
+        // A region without remote rights may have no remote key. A malicious peer would then try the local key.
         let cheat = match self.local.remote(0, 64) {
             RemoteSegment { key: 0, .. } => {
                 let region = self.local.lmr().region().expect("it is registered");
@@ -75,7 +75,7 @@ impl<T: Transport> Target<T> {
             ("an unknown key", RemoteSegment { key: open.key ^ 0x5555_5555, ..open }),
             ("key 0", RemoteSegment { key: 0, ..open }),
         ];
-        // Soft-iWARP permits these.
+        // Soft-iWARP permits reads of these regions.
         if write || repeats(adapter) {
             wrong.push(("a region without that right", one_right.remote(0, 64)));
             wrong.push(("a region without remote rights", cheat));
@@ -127,7 +127,8 @@ pub fn read_violation_breaks_connection<T: Transport>(network: &Network<T>) {
     violations(network, false);
 }
 
-/// The one required right suffices, up to the first and last byte. The target gets no event.
+/// A write needs only the right to write, and a read only the right to read, up to the first and last byte. The target
+/// gets no event.
 pub fn rights_suffice_up_to_region_boundaries<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer_with(4096, local());
@@ -173,7 +174,7 @@ pub fn transfers_change_no_other_bytes<T: Transport>(network: &Network<T>) {
     network.expect_broken(&b);
 }
 
-/// Any remote segment is accepted.
+/// Transfers without bytes accept any remote segment.
 pub fn zero_length_transfers_succeed<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, _b) = adapter.pair();
@@ -193,7 +194,7 @@ pub fn key_of_freed_region_is_invalid<T: Transport>(network: &Network<T>) {
         let remote = far.remote(0, 64);
         post(&a, write, &memory, 1, remote);
         a.completes(1, Status::Success);
-        // A read follows the bytes of earlier writes.
+        // This read completes only after the bytes of the write have arrived.
         post(&a, false, &memory, 3, remote);
         a.completes(3, Status::Success);
         far.lmr().free().unwrap();
@@ -205,7 +206,7 @@ pub fn key_of_freed_region_is_invalid<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// No write follows once the disconnect has returned.
+/// After the target's disconnect has returned, no write of the peer changes its memory.
 pub fn no_write_after_target_disconnects<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     for _ in 0..rounds(20) {
@@ -215,7 +216,7 @@ pub fn no_write_after_target_disconnects<T: Transport>(network: &Network<T>) {
         far.fill(0..8, 7);
         b.ep.disconnect(false).unwrap();
         b.is_told(ConnectionEvent::Disconnected);
-        // The peer may or may not have seen the disconnect.
+        // The writer may not have seen the disconnect yet, so both results are valid.
         let posted = a.ep.post_write(&[near.at(0, 8)], 2, far.remote(0, 8), CompletionFlags::DEFAULT);
         network.expect_disconnected(&a);
         match posted {

@@ -67,7 +67,7 @@ pub fn reads_into_region_by_remote_key<T: Transport>(network: &Network<T>) {
     assert_eq!(gone, Err(Error::PrivilegesViolation(Access::Write)));
 }
 
-/// The connection stays up after the rejection.
+/// The post is rejected, and the connection stays up.
 pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
     let limits = adapter.ia.attributes();

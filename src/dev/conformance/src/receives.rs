@@ -124,7 +124,7 @@ pub fn counts_receives_until_completion<T: Transport>(network: &Network<T>) {
         a.send(memory.at(0, 64), cookie);
         a.completes(cookie, Status::Success);
     }
-    // The sender's completion can come first.
+    // The sender's completion can precede the receiver's.
     dat_core::testing::until("two are complete", || allocated() == 3);
     b.arrives(0, Status::Success);
     b.arrives(1, Status::Success);

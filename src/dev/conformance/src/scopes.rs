@@ -23,7 +23,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter rejects such windows as unsupported.
+    /// Returns `None` if the adapter rejects windows for one connection as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let limits = adapter.ia.attributes();
@@ -38,7 +38,7 @@ impl<T: Transport> Scene<T> {
         Some(Scene { near, far, rmr, adapter })
     }
 
-    /// Posts a bind to 64 bytes at 100 through `end`.
+    /// Posts a bind of the window through `end`, to 64 bytes at offset 100 of `far`.
     fn post(&self, end: &End<T>) -> Result<RemoteSegment> {
         let (segment, rights) = (self.far.at(100, 64), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         let lmr = Some(self.far.lmr());
@@ -103,7 +103,7 @@ pub fn window_is_closed_to_other_connections<T: Transport>(network: &Network<T>)
     for write in [true, false] {
         scene.is_closed_to(network, scene.adapter.pair(), window, write);
     }
-    // Another endpoint cannot use the window, even as the passive side.
+    // The window is also closed to a connection that another endpoint accepted.
     let other = scene.adapter.end();
     let third = scene.adapter.end();
     connect(&third, &other);
@@ -165,7 +165,7 @@ pub fn end_of_connection_unbinds_windows<T: Transport>(network: &Network<T>) {
         scene.is_bound(&d);
         own.lmr().free().unwrap();
     }
-    // The region can be freed immediately.
+    // After the end of the connection, the region can be freed immediately.
     let (a, b) = scene.adapter.pair();
     scene.bind(&b);
     b.ep.disconnect(false).unwrap();
@@ -178,7 +178,7 @@ pub fn end_of_connection_unbinds_windows<T: Transport>(network: &Network<T>) {
     scene.rmr.free();
 }
 
-/// Unbinding the window and freeing the region closes it, too.
+/// An unbind before the free of the region closes the window, too.
 pub fn free_closes_window_with_suppressed_binds<T: Transport>(network: &Network<T>) {
     for unbind in [false, true] {
         let Some(scene) = Scene::new(network) else { return };

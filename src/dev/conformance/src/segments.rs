@@ -11,7 +11,8 @@ const TOTALS: [usize; 6] = [10, 100, 1000, 5000, 8192, 40_000];
 const ROOM: usize = 1 << 16;
 const GAP: usize = 17;
 
-/// Cuts `total` bytes into pieces of unequal length with gaps. Returns offset and length of each.
+/// Cuts `total` bytes into pieces of unequal length with gaps between them. Returns the offset, from `base`, and the
+/// length of each.
 fn cut(base: usize, total: usize, pieces: usize) -> Vec<(usize, usize)> {
     let (mut at, mut left) = (base, total);
     (0..pieces)
@@ -42,7 +43,7 @@ fn scatter<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: us
     }
 }
 
-/// Returns whether the pieces contain the pattern, and all other bytes are `rest`.
+/// Returns whether the pieces contain the pattern of `seed`, and all other bytes are `rest`.
 fn holds<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: usize, rest: u8) -> bool {
     let (mut first, mut end) = (0, 0);
     pieces.iter().all(|&(at, len)| {

@@ -16,14 +16,14 @@ const SLOT: usize = 64;
 pub(crate) struct Scene<T: Transport> {
     pub memory: Buffer<T>,
     pub srq: Arc<Srq<T>>,
-    /// Senders and receivers.
+    /// Pairs of connected endpoints: a sender, and a receiver that uses the SRQ.
     pub pairs: Vec<(End<T>, End<T>)>,
     pub events: Arc<Evd<T>>,
     pub adapter: Adapter<T>,
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter rejects SRQs as unsupported.
+    /// Creates a scene with this number of pairs. Returns `None` if the adapter rejects SRQs as unsupported.
     pub fn new(network: &Network<T>, pairs: usize) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.attributes().srq {
@@ -98,7 +98,7 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Buffers are available until taken, and outstanding until dequeued.
+/// A buffer is available until a message takes it, and outstanding until its completion is dequeued.
 pub fn counts_available_and_outstanding_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let (tx, rx) = &scene.pairs[0];
@@ -113,7 +113,7 @@ pub fn counts_available_and_outstanding_buffers<T: Transport>(network: &Network<
     assert!(matches!(rx.ep.post_recv(&[], 0, CompletionFlags::DEFAULT), Err(Error::InvalidState(_))));
 }
 
-/// Available, taken and completed buffers all count.
+/// Buffers count towards the length of the SRQ until their completions are dequeued.
 pub fn full_srq_rejects_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let full = || assert!(matches!(scene.post(10), Err(Error::InsufficientResources(_))));
@@ -128,7 +128,7 @@ pub fn full_srq_rejects_buffers<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.counts(), (7, 10));
 }
 
-/// Each message completes at its receiver, and uses another buffer.
+/// Each message completes at its own receiver, and no two messages use the same buffer.
 pub fn several_endpoints_receive_from_srq<T: Transport>(network: &Network<T>) {
     const ENDS: usize = 3;
     let Some(scene) = Scene::new(network, ENDS) else { return };
@@ -162,7 +162,7 @@ pub fn several_endpoints_receive_from_srq<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Every endpoint gets some of the buffers.
+/// If messages of several endpoints wait, each endpoint gets some of the posted buffers.
 pub fn messages_wait_for_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     if !repeats(&scene.adapter) {
@@ -202,7 +202,7 @@ enum Leave {
     Free,
 }
 
-/// Available buffers remain in the queue. Taken buffers complete, and count until dequeued.
+/// Available buffers remain in the queue. Taken buffers complete, and count until their completions are dequeued.
 pub fn leaving_endpoint_keeps_counts_exact<T: Transport>(network: &Network<T>) {
     for way in [Leave::Disconnect, Leave::Gracefully, Leave::PeerDisconnects, Leave::Free] {
         let Some(scene) = Scene::new(network, 2) else { return };
@@ -274,7 +274,7 @@ pub fn reset_keeps_srq<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.srq.free(), Err(Error::InvalidState(StateError::SrqInUse)));
     assert_eq!(scene.counts(), (3, 4));
     scene.take(0);
-    // The receiver's endpoint is now the passive end.
+    // This time, the receiver is the active end.
     connect(rx, tx);
     (0..3).for_each(|_| scene.send(0));
     scene.take_all(0, 3);
@@ -335,7 +335,7 @@ pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     assert_eq!(rx.arrived(), (0, Status::Success, SLOT as u64));
     tx.completes(1, Status::Success);
     assert!(scene.memory.shows(0..SLOT, 3));
-    // The endpoint's requests, and its peer's, use the endpoint's zone.
+    // Requests of the endpoint, and RDMA operations of its peer, use the endpoint's zone.
     tx.receive(scene.memory.at(1024, SLOT), 2);
     theirs.paint(0..SLOT, 4);
     rx.send(theirs.at(0, SLOT), 3);

@@ -22,14 +22,14 @@ fn event(outcome: EvdOutcome) -> Event {
 fn while_waiting<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, script: impl FnOnce()) -> EvdOutcome {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| wait(evd, threshold, Some(patience())));
-        // A dequeue is rejected only while a thread waits.
+        // A dequeue fails with another error than `QueueEmpty` only while a thread waits.
         until("a thread waits", || !matches!(evd.dequeue(), Err(Error::QueueEmpty)));
         script();
         waiter.join().unwrap()
     })
 }
 
-/// The message wakes the receiver, its acknowledgement the sender.
+/// A message wakes the thread that waits for it. Its acknowledgement wakes the thread that waits for the send.
 pub fn message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
@@ -44,7 +44,7 @@ pub fn message_wakes_both_sides<T: Transport>(network: &Network<T>) {
         if !repeats(&adapter) {
             continue;
         }
-        // No receive is posted.
+        // No receive is posted yet, so the send cannot complete before the wait.
         a.send(memory.at(64, 64), 3);
         let outcome = while_waiting(&a.requests, 1, || b.receive(memory.at(0, 64), 4));
         let Event::Transfer { cookie: 3, status: Status::Success, .. } = event(outcome) else {
@@ -54,7 +54,7 @@ pub fn message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// The wait returns the first event when the last arrives.
+/// When as many events as the threshold have arrived, the wait returns the first.
 pub fn wait_ends_at_threshold<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
@@ -89,7 +89,7 @@ pub fn connection_events_wake_waiters<T: Transport>(network: &Network<T>) {
     let outcome = while_waiting(&a.connections, 1, || b.ep.disconnect(false).unwrap());
     let Event::Connection { kind: ConnectionEvent::Disconnected, .. } = event(outcome) else { panic!("not over") };
     b.is_told(ConnectionEvent::Disconnected);
-    // The timeout of an attempt also ends a wait, without a poll.
+    // The timeout of an attempt also ends a wait, although no thread polls.
     let c = adapter.end();
     request(&c, &address, psp.point.qualifier(), Some(patience() / 20), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));
@@ -128,7 +128,7 @@ pub fn sleeping_threads_exchange_messages<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// The wait does not end earlier, and the EVD still works.
+/// The wait does not end before the timeout, and the EVD works afterwards.
 pub fn wait_ends_at_timeout<T: Transport>(network: &Network<T>) {
     const TIME: Duration = Duration::from_millis(20);
     let adapter = network.open();

@@ -20,12 +20,12 @@ pub fn low_watermark_fires_once_per_arming<T: Transport>(network: &Network<T>) {
     scene.low_watermark();
     scene.send(0);
     assert!(quiet([&scene.events]), "it has fired");
-    // Already below the watermark: arming fires immediately, each time.
+    // If the count is already below the watermark, each arming fires immediately.
     for _ in 0..2 {
         scene.srq.set_low_watermark(4).unwrap();
         scene.low_watermark();
     }
-    // After a refill, falling below the watermark fires only if it was armed again.
+    // After a refill, the watermark fires only if it was armed again.
     scene.take_all(0, 3);
     scene.fill(5..9);
     (0..3).for_each(|_| scene.send(0));
@@ -128,7 +128,7 @@ pub fn hard_high_watermark_breaks_connection<T: Transport>(network: &Network<T>)
     network.expect_broken(tx);
     let (cookie, ..) = tx.done();
     assert_eq!(cookie, 1);
-    // At most the taken buffer completes.
+    // Dequeue the completion of the taken buffer, if there is one.
     until("no buffer is under way", || {
         let _ = rx.receives.dequeue();
         let (available, outstanding) = scene.counts();

@@ -20,7 +20,8 @@ fn local() -> Rights {
     Rights::LOCAL_READ | Rights::LOCAL_WRITE
 }
 
-/// Two ends, a buffer to bind without remote rights, and a local buffer.
+/// Two connected ends; the buffer `far`, to which windows are bound; and the local buffer `near`. Both have only local
+/// rights.
 struct Scene<'n, T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -48,7 +49,7 @@ impl<'n, T: Transport> Scene<'n, T> {
         Rmr::create(&self.adapter.pz, Scope::Zone).unwrap()
     }
 
-    /// Posts a bind to part of `far` through the passive end.
+    /// Posts a bind of the window to a part of `far`, through the passive end.
     fn bind(&self, rmr: &Rmr<T>, at: usize, len: usize, rights: Rights) -> RemoteSegment {
         self.bind_to(rmr, &self.far, at, len, rights)
     }
@@ -78,7 +79,7 @@ impl<'n, T: Transport> Scene<'n, T> {
         }
     }
 
-    /// Accesses memory through a window. After a violation, connects new ends.
+    /// Writes or reads through a window, and expects success or a violation. After a violation, connects new ends.
     #[track_caller]
     fn access(&mut self, remote: RemoteSegment, write: bool, allowed: bool) {
         let len = remote.len as usize;
@@ -136,7 +137,7 @@ pub fn window_grants_exactly_its_range<T: Transport>(network: &Network<T>) {
     scene.access(part(window, 499, 2), true, false);
     scene.access(part(window, -1, 2), false, false);
     assert!(scene.far.is_all(0..8192, 0xee));
-    // The binding endpoint has been freed, and other endpoints of the zone can use the window.
+    // The endpoint that bound the window has been freed. Other endpoints of the zone can still use the window.
     scene.access(part(window, 200, 10), true, true);
 }
 
@@ -198,7 +199,7 @@ pub fn key_sent_after_bind_is_valid_on_arrival<T: Transport>(network: &Network<T
     }
 }
 
-/// The bind waits for earlier requests.
+/// The window is freed while its bind waits for an earlier message.
 pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for bound_before in [false, true] {
@@ -218,7 +219,8 @@ pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// While an unbind or a bind to another region waits, freeing the old region fails as in use, or succeeds.
+/// While an unbind or a bind to another region waits, a free of the old region either succeeds, or fails because it is
+/// in use.
 pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for unbind in [false, true] {

@@ -43,7 +43,7 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Returns a segment of this context.
+/// Returns a segment of the region with this context.
 fn at(context: u32, addr: u64, len: usize) -> LocalSegment {
     LocalSegment { context, addr, len: len as u64 }
 }
@@ -124,7 +124,7 @@ pub fn region_of_region_has_its_own_base<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Virtual addresses are also outside.
+/// The virtual addresses of a zero-based region are outside, too.
 pub fn rejects_ranges_outside_region<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let size = SIZE as u64;

@@ -1,4 +1,4 @@
-//! Reader of a version's list of calls, and the names that its library exports.
+//! Reads a version's list of calls, src/calls.rs of its crate, and lists the names that its library exports.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ pub struct Call {
     pub name: String,
     /// `C` or `C-unwind`.
     pub abi: String,
-    /// Arguments that the slot also has, as `NAME: TYPE, ...`.
+    /// Arguments that both the call and its slot in the provider table have, as `NAME: TYPE, ...`.
     pub arguments: String,
-    /// Further arguments of the call, in the same form.
+    /// Arguments that only the call has, in the form of `arguments`.
     pub more: String,
-    /// The library's execution of the call: `dispatch`, `wrap`, `own`, `slot` or `variadic`.
+    /// How the library performs the call, as the list documents: `dispatch`, `wrap`, `own`, `slot` or `variadic`.
     pub how: String,
-    /// Field of the provider table, and its type.
+    /// Field of the provider table, and its type. `None` if the call has no slot.
     pub slot: Option<(String, String)>,
     /// Set if only this project's library exports the call.
     pub further: bool,
@@ -39,8 +39,8 @@ pub fn all(root: &Path, interface: &Interface) -> Result<Vec<Call>> {
     if calls.is_empty() { Err(format!("{}: no calls", path.display())) } else { Ok(calls) }
 }
 
-/// Returns the names that the registry library exports, sorted, one per line. A second file has the names that only
-/// this project's library of the version exports, if any.
+/// Returns a file with the names that the registry library exports, sorted, one per line. For an extended version, a
+/// second file has the names that only this project's library exports.
 pub fn symbols(interface: &Interface, calls: &[Call]) -> Vec<Derived> {
     let mut functions: Vec<&Call> = calls.iter().filter(|call| call.how != "slot").collect();
     functions.sort_by_key(|call| &call.name);
@@ -52,7 +52,7 @@ pub fn symbols(interface: &Interface, calls: &[Call]) -> Vec<Derived> {
     [(false, ""), (true, "_full")].into_iter().filter(|(further, _)| interface.extended || !further).map(file).collect()
 }
 
-/// Returns the text of NAME in the manual page of a call.
+/// Returns the description of a call in the section NAME of its manual page.
 fn about(root: &Path, name: &str) -> Result<String> {
     let page = root.join(format!("docs/man/{name}.3"));
     let text = read(&page)?;

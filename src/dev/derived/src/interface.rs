@@ -1,16 +1,16 @@
 //! The versions of the interface, and the paths of their files.
 
-/// The crate of the common parts.
+/// Directory of the crate that all versions share.
 pub const COMMON: &str = "src/interface/udat";
 
 pub struct Interface {
     pub version: &'static str,
     pub source: &'static str,
-    /// Registry library, without suffix.
+    /// Name of the registry library, without `.so`.
     pub library: &'static str,
-    /// Set if the crate has further calls and InfiniBand extensions.
+    /// Set if the crate has the extensions for InfiniBand, and calls that only this project's library exports.
     pub extended: bool,
-    /// Directory of its C headers below include.
+    /// Directory of the version's C headers, below include.
     pub include: &'static str,
     /// Suffix of the lists in tests-c.
     pub suffix: &'static str,

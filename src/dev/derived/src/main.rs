@@ -7,7 +7,7 @@
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
 //! | a table of docs/dev/architecture.md | types and constants of transports | `transports` |
 //!
-//! File names of later versions contain the version.
+//! The files for uDAPL 2.0 have a suffix: include/dat2, tests-c/abi/symbols20.txt.
 //!
 //! `cargo run -p dat-derived` writes the files; with `--check`, it only compares them. The exit status is 1 if a check
 //! fails.
@@ -28,7 +28,7 @@ type Result<T> = std::result::Result<T, String>;
 
 /// A derived file with its expected contents.
 struct Derived {
-    /// Path in the tree.
+    /// Path, relative to the root of the source tree.
     path: String,
     text: String,
 }
@@ -53,12 +53,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// Reads a file. The error names it.
+/// Reads a file. The error contains the path.
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Applies `each` to all derived files.
+/// Derives all files, and applies `each` to each of them. Fails with all its errors.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
     let mut derived = Vec::new();

@@ -1,4 +1,4 @@
-//! The tools' manual pages, and the files by which shells complete their arguments.
+//! The manual pages of the tools, and the files with which shells complete the arguments of the tools.
 
 use clap::{Arg, Command, CommandFactory, Id};
 use clap_complete::Shell;
@@ -9,12 +9,12 @@ use roff::{Roff, bold, italic, roman};
 
 use crate::{Derived, Result};
 
-/// The date on the pages: the last change of a text beyond one option.
+/// The date on the pages. Update it when more than the text of one option changes.
 const DATE: &str = "2026-11-29";
-/// Prints adapter names, in every shell.
+/// A command for all three shells, which prints the names of the adapters that open.
 const NAMES: &str = r#"dat-info --json 2>/dev/null | awk -F\" "\$2 == \"name\" { name = \$4 } \$2 == \"opens\" && /true/ { print name }""#;
 
-/// Returns all files of all tools.
+/// Returns the manual page and the completions of each tool.
 pub fn all() -> Result<Vec<Derived>> {
     Ok([of::<info::Arguments>()?, of::<ping::Arguments>()?, of::<perf::Arguments>()?].into_iter().flatten().collect())
 }
@@ -41,10 +41,12 @@ fn of<T: Tool>() -> Result<Vec<Derived>> {
     Ok(files)
 }
 
-/// Returns `command` without its hidden arguments, which completions would otherwise offer. The version adds `--version`.
+/// Returns `command` without its hidden arguments, which completions would otherwise offer. It has a version, so that
+/// they offer `--version`.
 fn shown(command: &Command) -> Command {
     let arguments: Vec<_> = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
-    // Keep the groups of shown arguments; the group of all arguments also has hidden ones.
+    // Keep the groups that have only shown arguments. This drops the group of all arguments, which has hidden
+    // arguments.
     let is_shown = |id: &Id| arguments.iter().any(|argument| argument.get_id() == id);
     let groups: Vec<_> = command.get_groups().filter(|group| group.get_args().all(is_shown)).cloned().collect();
     Command::new("tool").version("any").args(arguments).groups(groups)
@@ -67,7 +69,7 @@ fn page(command: Command, sections: &[Section]) -> Result<String> {
     for section in sections {
         render(&mut roff, section);
     }
-    // Checkers of pages warn of the empty line between two breaks before a list of values.
+    // Before a list of values, clap_mangen writes an empty line between two breaks, of which checkers of pages warn.
     let text = utf8(text)?.replace("\n.br\n\n.br\n", "\n.sp\n") + &roff.to_roff();
     // Keeps only the first definition of an apostrophe, which each section repeats in two lines. Checkers also warn of
     // blanks at the ends of lines.
@@ -111,7 +113,7 @@ fn value_name(argument: &Arg) -> String {
     argument.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Adds a section: fills paragraphs, and keeps lines that begin with blanks as examples.
+/// Adds a section. Fills its paragraphs, except paragraphs that begin with a blank, which are examples.
 fn render(roff: &mut Roff, section: &Section) {
     roff.control("SH", [&*section.heading]);
     for (number, paragraph) in section.text.split("\n\n").enumerate() {

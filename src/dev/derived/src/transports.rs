@@ -10,7 +10,7 @@ const BEGIN: &str = "<!-- Begin of what `make derived` writes. -->\n\n";
 const END: &str = "\n<!-- End of what `make derived` writes. -->\n";
 const OBJECTS: [&str; 3] = ["Window", "Srq", "DatagramQp"];
 
-/// Returns the page with the table of the sources below `root`.
+/// Returns the page with a table that is derived from the sources below `root`.
 pub fn page(root: &Path) -> Result<Derived> {
     let text = read(&root.join(PAGE))?;
     let (before, rest) = text.split_once(BEGIN).ok_or_else(|| format!("{PAGE}: no {BEGIN:?}"))?;
@@ -38,7 +38,8 @@ fn table(root: &Path) -> Result<String> {
     Ok(table)
 }
 
-/// Returns the types in [`OBJECTS`] and the constants of the trait, with the beginning of their documentation.
+/// Returns the types in [`OBJECTS`] and the constants of the trait `Transport`, each with its documentation up to the
+/// first comma, semicolon or full stop.
 fn items(text: &str) -> Vec<(String, String)> {
     let mut doc = String::new();
     let mut items = Vec::new();
@@ -61,7 +62,7 @@ fn items(text: &str) -> Vec<(String, String)> {
     items
 }
 
-/// Returns the value of a type or constant in the `impl`.
+/// Returns the value of a type or constant in the `impl Transport` of an adapter's source, or `None` if it is missing.
 fn value(text: &str, item: &str) -> Option<String> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("impl Transport for ")).map(str::trim);
     let of = |line: &str| {

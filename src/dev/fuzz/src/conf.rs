@@ -77,14 +77,14 @@ impl Backend for Loader {
     fn retire(&self, _: u8) {}
 }
 
-/// Directory of the files for all inputs, in memory if possible, because disks are slow.
+/// Temporary directory for the dat.conf of each input, in memory if possible, because disks are slow.
 static DIRECTORY: LazyLock<TempDir> =
     LazyLock::new(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory"));
 
 /// Runs an input: a byte that selects how the file is found, and the file's text.
 ///
-/// Line numbers increase, a bad line affects no other line, and a formatted entry parses to the same entry. The search
-/// lists each identity once, and only those that can be opened. Each listed adapter opens and closes.
+/// Checks that line numbers increase, and that a formatted entry parses to the same entry. The search must list each
+/// identity once, and only identities that can be opened. Each listed adapter must open and close.
 pub fn run(data: &[u8]) {
     let Some((&how, text)) = data.split_first() else { return };
     let mut last = 0;
@@ -152,7 +152,7 @@ fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
         assert_eq!(registry.remove(identity, 7), Err(RemoveError::InUse));
         registry.release(ticket);
         assert_eq!(registry.remove(identity, 7), Ok(()));
-        // The entry is not registered now.
+        // No provider is registered for the entry now.
         assert!(registry.open(&request).is_err());
         let snapshot = registry.snapshot(&identity.name);
         assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));

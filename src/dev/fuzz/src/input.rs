@@ -1,4 +1,4 @@
-//! Parser of an input into steps of numbers and bytes, with zeros after its end.
+//! Reads numbers and bytes from an input. After the end of the input, they are zero.
 
 use arbitrary::Unstructured;
 
@@ -67,7 +67,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns up to `most` bytes, after a byte with their number.
+    /// Reads a byte with a number, then that many bytes. Returns at most `most` bytes, and no more than are left.
     pub fn bytes(&mut self, most: usize) -> &'a [u8] {
         let len = usize::from(self.byte()).min(most).min(self.0.len());
         self.0.bytes(len).unwrap_or(&[])

@@ -4,8 +4,8 @@
 //!     dat-fuzz --replay FILE TARGET
 //!
 //! Runs the inputs of `corpus/TARGET`, then mutations of these for N seconds (10) per target, and prints TAP. A failing
-//! input is shrunk and stored in the directory of --out (target/found); one that takes longer than a minute ends the
-//! run. --keep stores each input before its run, in case it kills the process. --replay runs one input.
+//! input is shrunk and stored in the directory of --out (target/found). An input that takes longer than a minute ends
+//! the run. --keep stores each input before its run, in case it kills the process. --replay runs one input.
 
 mod mutate;
 
@@ -74,7 +74,7 @@ impl Options {
     }
 }
 
-/// Current input and its start, for the watchdog.
+/// The input that runs now and its start time, for the watchdog. `None` between inputs.
 type Current = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
 
 struct Runner<'a> {
@@ -147,7 +147,7 @@ impl Runner<'_> {
     }
 }
 
-/// Returns the inputs in a directory, by name for a reproducible order.
+/// Returns the names and contents of the inputs in a directory, sorted by name for a reproducible order.
 fn corpus(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(String, Vec<u8>)> = entries

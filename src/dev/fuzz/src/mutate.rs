@@ -1,4 +1,4 @@
-//! Generator of inputs from a seed and existing inputs.
+//! Generates inputs by mutations of existing inputs. A seed determines all mutations.
 
 /// The pseudo-random generator splitmix64.
 struct Numbers(u64);
@@ -64,7 +64,7 @@ impl Mutator {
                 data.splice(at..at, part);
             }
             6 if !self.bases.is_empty() => {
-                // Appends the end of another input.
+                // Replaces the rest by the end of a random existing input.
                 let other = self.numbers.below(self.bases.len());
                 let from = self.numbers.below(self.bases[other].len() + 1);
                 data.truncate(at);

@@ -1,5 +1,5 @@
-//! The socket of a process: packets with descriptors from several malicious peers, interleaved with calls of the
-//! program.
+//! The socket of a process of shm: packets with descriptors from several malicious peers, interleaved with calls of the
+//! program in the process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::victim::{self, Ledger, QUALIFIER, Victim};
 const STEPS: usize = 64;
 /// Maximum number of peers, and of the program's endpoints.
 const MAX_PEERS: usize = 4;
-/// Qualifier of a listening peer.
+/// Qualifier on which a peer listens.
 const PEER_QUALIFIER: u64 = 4713;
 
 #[derive(Default)]
@@ -27,8 +27,8 @@ struct Scene {
     host: Option<Host>,
 }
 
-/// Checks that the process answers its well-behaved peer, endpoints and requests stay usable, and each posted receive
-/// completes.
+/// Checks that the process still answers its well-behaved peer, that endpoints and requests stay usable, and that each
+/// posted receive completes.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let mut victim = victim::get();
@@ -129,7 +129,7 @@ impl Scene {
         }
     }
 
-    /// Requests a connection to a listening peer, which may accept it.
+    /// Requests a connection to a listening peer. The peer may answer the process's hello.
     fn connect(&mut self, victim: &mut Victim, input: &mut Input<'_>) {
         if self.host.is_none() {
             self.host = Some(Host::listen(&victim.directory, &victim.face, PEER_QUALIFIER).expect("a service point"));

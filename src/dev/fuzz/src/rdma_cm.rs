@@ -11,8 +11,8 @@ use crate::input::Input;
 /// Ports for qualifiers above 65535.
 const PORTS: std::ops::Range<u16> = 33534..65535;
 
-/// Checks that only private data identify a program's rejection, neither side starts more reads than the other serves,
-/// addresses are parsed as formatted, and each qualifier has a port.
+/// Checks that only private data identify a program's rejection, and that neither side starts more reads than the other
+/// serves. A formatted address must parse to the same address, and each qualifier must have a port.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let (status, iwarp) = (input.word() as i32, input.bit());

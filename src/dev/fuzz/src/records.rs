@@ -1,4 +1,4 @@
-//! A connection whose peer writes arbitrary records, positions and words to shared memory.
+//! A connection of shm whose peer writes arbitrary records, ring positions and words to the shared memory.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::victim::{self, Ledger, MEMORY, OPEN, THEIRS, Victim, Work};
 
 const STEPS: usize = 96;
 
-/// Bytes from here on choose newer variants, so that kept inputs keep their meaning.
+/// Bytes from this value on choose variants that were added later, so that older inputs in the corpus keep their
+/// meaning.
 const RARE: u8 = 0xe8;
 
 struct Session<'a> {
@@ -23,7 +24,7 @@ struct Session<'a> {
     srq: Option<&'a Arc<Srq<Shm>>>,
     peer: &'a Peer,
     ways: [Way; 2],
-    /// A window that is bound to the first half of the open memory, with offsets from 0.
+    /// A window that is bound to the first half of the open memory. Its addresses begin with 0.
     window: Option<Shown>,
     ledger: Ledger,
 }
@@ -43,9 +44,8 @@ impl Shown {
     }
 }
 
-/// Runs an input: a byte for the capabilities of both sides, and steps of peer and program.
-/// All calls return, each posted buffer completes once, no byte outside of posted and open memory changes, and other
-/// peers are unaffected.
+/// Runs an input: a byte of options, and steps of the peer and the program. Checks that all calls return, each posted
+/// buffer completes once, no byte outside of posted and open memory changes, and other peers are unaffected.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let how = input.byte();
@@ -99,7 +99,7 @@ impl Session<'_> {
                 let flags = input.byte();
                 let payload = self.payload(input);
                 let aux = if input.bit() { payload.len() as u64 } else { input.number() };
-                // Most positions that the peer falsely claims are too large.
+                // A wrong consumer position is usually too large, and ends the connection, so choose it rarely.
                 let credit = if input.byte() < 0xf0 { 0 } else { input.short().into() };
                 self.ways[0].put(ring, kind, flags, aux, credit, &payload);
                 self.peer.mark(1, 0);
@@ -121,7 +121,7 @@ impl Session<'_> {
             }
             8 => {
                 let (ring, which, value) = (usize::from(input.byte()), input.byte(), input.number() as u32);
-                // Words that the peer writes are next to its ring.
+                // The words that a peer writes are next to the ring that it fills.
                 self.ways[0].flag(ring, usize::from(which & 3), value);
             }
             9 => self.peer.mark(input.byte(), input.number() as u32),
@@ -148,7 +148,7 @@ impl Session<'_> {
                 self.peer.scribble(at, input.number());
             }
             _ => {
-                // Deregistering memory revokes the access of all peers.
+                // Deregisters memory, which revokes the access of all peers.
                 drop(self.victim.adapter.buffer(64));
             }
         }
@@ -176,7 +176,7 @@ impl Session<'_> {
         self.ledger.request(self.end, work, segment, remote, flags, self.victim.memory.lmr().addr());
     }
 
-    /// Returns the payload of a record: bytes, or ranges of the program's memory.
+    /// Returns the payload of a record: arbitrary bytes, or fields with ranges of the program's memory.
     fn payload(&self, input: &mut Input<'_>) -> Vec<u8> {
         let what = input.byte();
         if what >= RARE {
@@ -215,7 +215,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns address, key and length, usually valid ones.
+    /// Returns the address, key and length of a range in the program's memory. They are usually valid.
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let victim = self.victim;
         let which = input.byte();

@@ -1,4 +1,5 @@
-//! Tables of registered memory: a peer's with arbitrary bytes, and the program's own with arbitrary keys.
+//! Tables of registered memory in shm: a peer's table with arbitrary contents, and the program's own table with
+//! arbitrary keys.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -16,7 +17,8 @@ const INDEX: u32 = 18;
 /// Bit of the access word: only one connection may use the row.
 const ONE: u64 = 1 << 63;
 
-/// Tables for all inputs, because each reserves megabytes of address space. Each input clears its rows.
+/// The tables are created once for all inputs, because each reserves megabytes of address space. Each input clears the
+/// rows that it used.
 static LOOSE: LazyLock<Mutex<LooseTable>> = LazyLock::new(|| Mutex::new(LooseTable::new().expect("memory")));
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::new().expect("memory")));
 
@@ -29,13 +31,13 @@ fn rights(input: &mut Input<'_>) -> u8 {
     input.byte() & Rights::all().bits()
 }
 
-/// Runs an input. The first bit selects the table.
+/// Runs an input, whose first byte selects the table.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     if input.bit() { of_peer(&mut input) } else { of_owner(&mut input) }
 }
 
-/// Checks that no operation leaves the range of its key's row, for any table contents.
+/// Checks that a peer's table, with any contents, grants no access outside the range in the row of the key.
 fn of_peer(input: &mut Input<'_>) {
     let table = LOOSE.lock().unwrap_or_else(|poison| poison.into_inner());
     let mut written: HashMap<u32, [u64; 5]> = HashMap::new();
@@ -46,7 +48,8 @@ fn of_peer(input: &mut Input<'_>) {
         let row = input.word() & ((1 << INDEX) - 1);
         match input.byte() % 4 {
             0 => {
-                // Generation and rights; allowed user; offset for peers of the first byte; size; address.
+                // The words of a row: generation and rights; zone or connection that may use it; first address that
+                // peers use; size; address in memory.
                 let words = [input.long(), input.long(), input.number(), input.number(), input.number()];
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 table.write(row as usize * ROW, &bytes);
@@ -78,11 +81,11 @@ fn of_peer(input: &mut Input<'_>) {
     }
 }
 
-/// Checks that owner and peers get access exactly to registered rows.
+/// Checks that the program and its peers get access to exactly the registered ranges.
 fn of_owner(input: &mut Input<'_>) {
     let table = TABLE.lock().unwrap_or_else(|poison| poison.into_inner());
     let mut live: Vec<(u32, Range)> = Vec::new();
-    // Revoked windows keep their rows.
+    // A revoked window keeps its row until it is removed.
     let mut revoked: Vec<u32> = Vec::new();
     for _ in 0..STEPS {
         if input.is_over() {

@@ -1,4 +1,4 @@
-//! A ring whose other side writes arbitrary values.
+//! A ring in shared memory to which a malicious peer writes arbitrary values.
 
 use dat_shm::fuzzing::LooseRing;
 
@@ -6,11 +6,11 @@ use crate::input::Input;
 
 const STEPS: usize = 256;
 
-/// Sizes of connection rings, and small sizes.
+/// Numbers of slots: small numbers, and the sizes of a connection's rings.
 const SLOTS: [usize; 6] = [1, 2, 4, 8, 256, 512];
 
-/// Checks that a consumer moves only forward, by at most one ring, and reads only inside the ring, and that a producer
-/// counts no more used slots than exist.
+/// Checks that a consumer moves only forward, by at most two rings, and reads no record longer than the ring. A
+/// producer must count no more used slots than exist.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let slots = SLOTS[usize::from(input.byte()) % SLOTS.len()];

@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::victim::{Ledger, MEMORY, OPEN, Work};
 
 const STEPS: usize = 96;
-/// Bytes from here on choose rare variants.
+/// A step's first byte from this value on chooses an extended request.
 const RARE: u8 = 0xe8;
 /// Maximum payload of a sent record.
 const PAYLOAD: u64 = 40_000;
@@ -104,11 +104,11 @@ impl Program {
 
 struct Peer {
     stream: TcpStream,
-    /// Bytes for later steps.
+    /// Bytes that later steps send.
     kept: Vec<u8>,
-    /// Received bytes from the last incomplete record on.
+    /// Received bytes of a greeting or record that is still incomplete.
     got: Vec<u8>,
-    /// Received bytes of requests.
+    /// Number of received bytes that belong to requests.
     requests: u64,
     /// Set once the program has closed the stream.
     ended: bool,
@@ -121,7 +121,7 @@ impl Peer {
         Peer { stream, kept: Vec::new(), got: Vec::new(), requests: 0, ended: false }
     }
 
-    /// Sends the first `len` kept bytes; discards those without room in the socket.
+    /// Sends the first `len` kept bytes. Discards bytes for which the socket has no room.
     fn send(&mut self, len: usize) {
         let len = len.min(self.kept.len());
         let _ = self.stream.write(&self.kept[..len]);
@@ -144,7 +144,7 @@ impl Peer {
         }
     }
 
-    /// Returns whether the program's greeting is complete, and removes it.
+    /// Receives. If the program's greeting is complete, removes it and returns `true`.
     fn receive_greeting(&mut self) -> bool {
         self.receive();
         let len = match self.got.get(8) {
@@ -195,10 +195,11 @@ struct Session<'a> {
     ledger: Ledger,
 }
 
-/// Runs an input: a byte for the setting, the greeting, and steps of peer and program.
+/// Runs an input: a byte of options, the peer's greeting, and steps of the peer and the program.
 ///
 /// # Panics
-/// If work does not complete exactly once, another byte changes, or another connection fails.
+/// If posted work does not complete exactly once, a byte outside of posted and open memory changes, or the second
+/// connection fails.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let how = input.byte();
@@ -261,7 +262,8 @@ pub fn run(data: &[u8]) {
     program.check();
 }
 
-/// Returns the peer's greeting: valid, or shortened and with up to four changed bytes.
+/// Returns the peer's greeting: valid, or if `changed` with up to four changed bytes, appended bytes or a shorter
+/// length.
 fn greeting(input: &mut Input<'_>, changed: bool) -> Vec<u8> {
     let word = Ok(Terms { extended: true, datagrams: 0, reads_in: 4, reads_out: 4 });
     let mut bytes = fuzzing::greeting(word, b"welcome").to_vec();
@@ -343,7 +345,7 @@ impl Session<'_> {
         let rmr = Rmr::create(&self.program.adapter.pz, scope).expect("a window");
         let (lmr, rights) = (Some(self.program.open.lmr()), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         let shown = self.program.open.at(0, OPEN / 2);
-        // The connection may have ended.
+        // The bind fails if the connection has ended.
         match self.end.ep.post_bind(&rmr, lmr, shown, rights, Base::Zero, 0, CompletionFlags::SUPPRESS) {
             Ok(key) => self.window = Some(Shown { rmr, key }),
             Err(_) => rmr.free(),
@@ -359,7 +361,7 @@ impl Session<'_> {
         match what % 22 {
             0..=5 => {
                 self.record(input);
-                // Otherwise a later step sends a part of the bytes.
+                // If not sent now, a later step sends the bytes, or a part of them.
                 if input.byte() < 0xc0 {
                     self.peer.send_all();
                 }
@@ -414,13 +416,13 @@ impl Session<'_> {
         if let Work::Change(_) = work {
             segment.len = segment.len.min(8);
         }
-        // The peer has no memory, and returns arbitrary bytes.
+        // The peer has no registered memory, so the remote segment does not matter: the peer returns arbitrary bytes.
         let remote = RemoteSegment { addr: 0, len: segment.len, key: 1 };
         let flags = CompletionFlags::from_bits_truncate(u32::from(input.byte()));
         self.ledger.request(self.end, work, segment, remote, flags, self.program.memory.lmr().addr());
     }
 
-    /// Queues a record, usually a valid one.
+    /// Appends a record to the kept bytes. The record is usually valid.
     fn record(&mut self, input: &mut Input<'_>) {
         let kind = KINDS[usize::from(input.byte()) % KINDS.len()];
         let valid = input.byte();
@@ -468,7 +470,7 @@ impl Session<'_> {
         self.peer.kept.extend(body);
     }
 
-    /// Returns address, key and length, usually valid ones.
+    /// Returns the address, key and length of a range in the program's memory. They are usually valid.
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let which = input.byte();
         if let (Some(shown), true) = (&self.window, which & 128 != 0) {

@@ -1,7 +1,8 @@
-//! A program with an open adapter `shm`, and its well-behaved peers. Targets play malicious peers in the same process,
-//! so such a peer's claims about its memory concern this process. It exposes only reserved memory.
+//! A program with an open adapter `shm`, and its well-behaved peer. Targets act as malicious peers in the same process,
+//! so the memory that a malicious peer claims as its own is in this process. Only the memory in `theirs` is registered
+//! for it.
 //!
-//! All inputs share the adapter. Each input must restore the state.
+//! All inputs share the adapter, so each input must restore the state.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub struct Victim {
     pub adapter: Adapter<Shm>,
     pub requests: Arc<Evd<Shm>>,
     pub directory: PathBuf,
-    /// Published data of the peers.
+    /// The data that a process of shm publishes to its peers; all malicious peers share them.
     pub face: Face,
     /// Memory without remote rights, all zero except in posted buffers.
     pub memory: Buffer<Shm>,
@@ -117,7 +118,8 @@ impl Victim {
         packet
     }
 
-    /// Waits until the program has handled all packets: it then answers the well-behaved peer twice.
+    /// Waits until the program has handled all packets: sends a request of the well-behaved peer twice, and waits for
+    /// the replies.
     pub fn synchronize(&mut self) {
         for _ in 0..2 {
             self.attempts += 1;
@@ -131,7 +133,7 @@ impl Victim {
         }
     }
 
-    /// Returns an unused peer number.
+    /// Returns a number that no peer has used in its hello.
     pub fn number(&mut self) -> u64 {
         self.peers += 1;
         self.peers
@@ -149,7 +151,8 @@ impl Victim {
         }
     }
 
-    /// Returns a peer with an established connection. If `reads`, each side can read the other's memory.
+    /// Returns a new peer with an established connection to `end`. If `reads` is set, each side can read the other's
+    /// memory.
     pub fn connected(&mut self, end: &End<Shm>, reads: bool) -> (Peer, Attempt) {
         let peer = self.connect_peer();
         let number = self.number();
@@ -192,7 +195,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Parses an extended or invalidating request.
+    /// Returns a write with immediate data, an atomic operation or a send that invalidates a window, as `what` selects.
     pub fn extended(what: u8, input: &mut Input<'_>) -> Work {
         match what % 4 {
             0 => Work::Value(input.word()),
@@ -213,7 +216,7 @@ impl Work {
     }
 }
 
-/// Posted work without a completion.
+/// Posted work that has not completed yet, and the state of its connection.
 #[derive(Default)]
 pub struct Ledger {
     next: u64,
@@ -271,13 +274,14 @@ impl Ledger {
         }
     }
 
-    /// Dequeues all events. Checks that each request completes once, and that no event follows the end.
+    /// Dequeues all events. Checks that each posted request or receive completes once, and that no connection event
+    /// follows the end.
     pub fn drain_events<T: Transport>(&mut self, end: &End<T>) {
         for evd in [&end.receives, &end.requests, &end.connections] {
             while let Ok(event) = evd.dequeue() {
                 match event {
                     Event::Transfer { cookie, status, len, transfer, .. } => {
-                        // The length is the write's, not the receive's.
+                        // The reported length is the length of the write, which does not use the buffer of the receive.
                         let (reported, len) = match transfer {
                             Transfer::RecvImmediate => (Transfer::Recv, 0),
                             Transfer::RecvInvalidated => (Transfer::Recv, len),
@@ -315,7 +319,8 @@ impl Ledger {
         self.established
     }
 
-    /// Frees the endpoint. Checks that all work has completed, and no other byte of `memory` has changed.
+    /// Frees the endpoint. Checks that all posted work has completed, and that no other bytes of `memory` have changed.
+    /// Clears `memory`.
     pub fn close<T: Transport>(mut self, memory: &Buffer<T>, end: End<T>, srq: Option<Arc<Srq<T>>>) {
         end.ep.free().expect("nothing holds the endpoint");
         self.drain_events(&end);

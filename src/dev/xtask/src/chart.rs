@@ -52,7 +52,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// The area of a panel's lines, and the distance between panels.
+/// The area of the first panel's lines in pixels, and in `NEXT` the distance from panel to panel.
 const LEFT: f64 = 70.0;
 const TOP: f64 = 94.0;
 const WIDTH: f64 = 380.0;
@@ -104,7 +104,7 @@ impl Chart {
 
 impl Panel {
     fn draw(&self, svg: &mut String, left: f64) {
-        // 0 has no logarithm.
+        // Omit points with a 0, which has no logarithm.
         let shown = |line: &Line| -> Vec<(f64, f64)> {
             line.points.iter().copied().filter(|point| point.0 > 0.0 && point.1 > 0.0).collect()
         };
@@ -121,7 +121,7 @@ impl Panel {
         let y = |value: f64| bottom - HEIGHT * (value.log10() - low) / (high - low);
 
         text(svg, left, TOP - 10.0, "h", &self.heading);
-        // Over more than four decades, only powers of ten have room.
+        // If the axis has more than four decades, there is room only for powers of ten.
         let parts: &[f64] = if high - low <= 4.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         for value in (low as i32..=high as i32).flat_map(|power| parts.iter().map(move |part| part * 10f64.powi(power)))
         {
@@ -152,7 +152,8 @@ impl Panel {
     }
 }
 
-/// Returns the sizes with a label, each with its place and row. A size without room has no label.
+/// Returns the x position, size and row (0 or 1) of each label of the axis of sizes. A size for which neither row has
+/// room gets no label.
 fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
     let mut sizes: Vec<f64> = sizes.collect();
     sizes.sort_by(f64::total_cmp);

@@ -66,7 +66,7 @@ struct Outcome {
     step: Step,
     results: Results,
     time: Duration,
-    /// CPU time of its commands, builds included.
+    /// CPU time of the step's commands, including builds.
     cpu: Duration,
 }
 
@@ -179,7 +179,7 @@ impl Check {
         }
         text += &row(&outcome.step.name, outcome.results.counts, outcome.time, outcome.cpu);
         self.bars.suspend(|| {
-            // The pipe may be closed.
+            // Writing fails if standard output is a closed pipe.
             let _ = writeln!(std::io::stdout(), "{text}");
         });
     }
@@ -191,7 +191,7 @@ fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {time:5}s {cpu:5}s of CPU time")
 }
 
-/// Returns lines with the failures of each step, or the last line of the step's output.
+/// Returns lines that list the failed tests of each failed step, or the last line of its output if it lists none.
 fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     let mut lines = Vec::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.results.counts.failed > 0) {
@@ -209,8 +209,8 @@ fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// Prints skipped tests with reasons, the table of results, failures and the closing line, and writes them into
-/// `summary`.
+/// Prints skipped tests with reasons, the table of results, failures and the closing line, and writes the same lines to
+/// the file `summary`.
 fn summarise(
     context: &Context,
     steps: &[Step],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Children that end with their deadline, or with this process.
+//! Child processes that end at their deadline, or with this process.
 //!
 //! Each child leads a process group, so that its remaining processes can be killed. A terminal therefore interrupts
 //! only this process, which ends the live groups ([`end_all_on_signals`]).
@@ -20,7 +20,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, t
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Time between SIGTERM and SIGKILL.
+/// Time between SIGTERM, at a child's deadline, and SIGKILL.
 const GRACE: Duration = Duration::from_secs(10);
 
 static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -72,7 +72,7 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        // The group may be empty.
+        // The kill fails if all processes of the group have ended.
         let _ = kill_process_group(self.pid, signal);
     }
 
@@ -85,7 +85,7 @@ impl Group {
             self.signal(Signal::TERM);
             self.ends_within(GRACE)?;
         }
-        // Until the child is reaped, its process ID is not reused.
+        // Kill before the child is reaped: until then, the ID of its group is not reused.
         self.signal(Signal::KILL);
         let cpu = self.cpu_time().unwrap_or_default();
         let status = self.child.wait()?;
@@ -101,7 +101,7 @@ impl Group {
         Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
     }
 
-    /// Returns whether the child ends within `limit`. Does not reap it.
+    /// Waits for the end of the child, for at most `limit`. Returns whether it ended. Does not reap it.
     fn ends_within(&self, limit: Duration) -> io::Result<bool> {
         let fd = pidfd_open(self.pid, PidfdFlags::empty())?;
         let deadline = Instant::now() + limit;
@@ -118,18 +118,19 @@ impl Group {
     }
 }
 
-/// Registers a directory to remove when this process is interrupted. Otherwise its owner removes it.
+/// Registers a directory that is removed if a signal ends this process. Before a normal end, the caller must remove the
+/// directory.
 pub fn remove_on_signals(directory: &Path) {
     DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).push(directory.to_path_buf());
 }
 
-/// Ends all groups and this process on an interrupt or termination. A group has `grace` to end by itself, because a
-/// child that runs tests must end its own groups.
+/// Starts a thread that ends all groups and this process on SIGINT, SIGTERM or SIGHUP. A group has the time `grace` to
+/// end by itself, because a child that runs tests must end its own groups.
 pub fn end_all_on_signals(grace: Duration) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
-        // Hold the lock to the end, so that no group starts.
+        // Hold the lock until this process ends, so that no further group starts.
         let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let pids: Vec<Pid> = groups.iter().filter_map(|&pid| Pid::from_raw(pid)).collect();
         let signal_all = |signal| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The check that libraries are as new as their sources, so that tests run against no old ones.
+//! The check that libraries are as new as their sources, so that no test uses an outdated library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ fn modified(path: &Path) -> Result<SystemTime> {
     fs::metadata(path).and_then(|data| data.modified()).with_context(|| path.display().to_string())
 }
 
-/// Returns a source that is newer than the library, or no longer exists.
+/// Returns a source that is newer than the library or no longer exists, or `None` if there is none.
 fn newer_source<'a>(library: &Path, sources: &'a [PathBuf]) -> Result<Option<&'a Path>> {
     let built = modified(library)?;
     Ok(sources.iter().map(PathBuf::as_path).find(|source| modified(source).map_or(true, |time| time > built)))
 }
 
-/// Returns the sources in make's form, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
+/// Parses a list of sources in the syntax of make, `TARGET: SOURCE...`. A backslash precedes a space in a name.
 fn sources(list: &str) -> Vec<PathBuf> {
     let line = list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
     line.replace("\\ ", "\0")

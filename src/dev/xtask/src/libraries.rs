@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 
-/// Returns the columns of each library.
+/// Returns the columns of each library's line.
 fn rows() -> Result<Vec<Vec<String>>> {
     let path = crate::root().join("packaging/libraries.txt");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;

@@ -13,7 +13,7 @@ use crate::libraries;
 
 /// Texts of files by their paths.
 type Files = BTreeMap<String, String>;
-/// Numbers by the names of rows.
+/// The number of each row of a table, by the row's name.
 type Values = BTreeMap<String, u64>;
 
 const LIMITS: &str = "tests-c/limits.txt";
@@ -21,9 +21,9 @@ const PHRASES: &str = "tests-c/style/phrases.txt";
 const INSTRUCTIONS: &str = "tests-c/perf/instructions.txt";
 /// Crates outside the product: tests, fuzzers and checks.
 const NOT_PRODUCT: [&str; 4] = ["dat-conformance", "dat-fuzz", "dat-libfuzzer", "xtask"];
-/// Files and directories that only tests use.
+/// Names of files and directories that only tests use, without `.rs`.
 const TEST_MODULES: [&str; 5] = ["tests", "testing", "model", "fuzzing", "twin"];
-/// Endings of files that name a transport although they depend on none: the limits, and generated files.
+/// Ends of the paths of files that may name a transport, because they are limits or generated.
 const NOT_NAMING: [&str; 2] = [LIMITS, "Cargo.lock"];
 /// The parts of Rust and C source text that matter: comments, literals, and sites of `unsafe`.
 const TOKENS: &str = r###"(?x) //.* | /\*(?s:.*?)\*/
@@ -31,7 +31,7 @@ const TOKENS: &str = r###"(?x) //.* | /\*(?s:.*?)\*/
     | '(?:\\.[^']*|[^'\\])' | \bunsafe\s*(?:\{|(?:fn|impl|extern)\b)"###;
 /// The parts of a page that are no prose: code blocks and comments.
 const NO_PROSE: &str = r"(?sm)^ *```.*?^ *```|<!--.*?-->";
-/// What replaces a space of a phrase: a space, or the end of a line and the marker of a comment.
+/// The pattern for a space in a phrase: a space, or the end of a line and the comment marker of the next line.
 const SPACE: &str = r"(?: |\n[ \t]*(?:(?://[/!]?|\*|>) ?)?)";
 
 /// Prints each limit with its value, and the phrases that occur, as TAP. Returns whether all tests pass.
@@ -102,7 +102,7 @@ fn compare(limits: &Values, values: &Values) -> Vec<(bool, String)> {
     values.iter().map(test).chain(stale).collect()
 }
 
-/// Counts the unsafe sites of each crate of the product. Returns the lines of the product.
+/// Counts the unsafe sites of each product crate. Returns the number of lines of all product crates.
 fn sources(files: &Files, values: &mut Values) -> Result<usize> {
     let (tokens, mut total) = (Regex::new(TOKENS)?, 0);
     for (manifest, text) in files.iter().filter(|(path, _)| path.starts_with("src/") && path.ends_with("/Cargo.toml")) {
@@ -156,7 +156,7 @@ fn names(transport: &str) -> Result<Regex> {
     Ok(Regex::new(&format!("(?:dapl|dat[-_]|src/transport/){transport}(?:[^a-z]|$)"))?)
 }
 
-/// Returns the places of phrases in the comments of `src`, `tests-c` and `examples`, and in pages.
+/// Finds the phrases in comments of Rust and C, and in pages. Returns a line for each place.
 fn find(files: &Files, phrases: &str) -> Result<Vec<String>> {
     let (tokens, no_prose) = (Regex::new(TOKENS)?, Regex::new(NO_PROSE)?);
     let (mut patterns, mut hits) = (Vec::new(), Vec::new());

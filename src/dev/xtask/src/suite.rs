@@ -2,8 +2,8 @@
 
 //! Runs programs of the C suite side by side and counts their subtests.
 //!
-//! Each program has its own rendezvous directory, dat.conf, range of ports and process group. Programs that
-//! tests-c/schedule.txt names run without others:
+//! Each program has its own rendezvous directory, dat.conf, range of ports and process group. tests-c/schedule.txt
+//! lists programs that start early, or that run without others:
 //!
 //! ```text
 //! early programs ─┐
@@ -130,7 +130,7 @@ struct Record {
     cpu: Duration,
 }
 
-/// Runs the programs. Returns whether no subtest failed and one passed or was skipped.
+/// Runs the programs. Returns whether no subtest failed, and at least one passed or was skipped.
 pub fn run(args: Args) -> Result<bool> {
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
     let out = args.out.canonicalize()?;
@@ -182,7 +182,7 @@ impl Suite {
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
         let of_turn = |turn| (0..self.programs.len()).filter(move |&i| self.programs[i].turn == turn);
         if self.args.alone != schedule::Alone::Only {
-            // Programs with the same ports are one unit for a single thread.
+            // A single thread runs the programs of a unit in turn. Programs that use the same ports are one unit.
             let ports: Vec<usize> = of_turn(Turn::Ports).collect();
             let single = |program| vec![program];
             let mut pool: Vec<Vec<usize>> = of_turn(Turn::Early).map(single).collect();
@@ -207,7 +207,7 @@ impl Suite {
         Ok(total.failed == 0 && total.passed + total.skipped > 0)
     }
 
-    /// Runs these units, up to `jobs` concurrently, and prints a line for each ended program.
+    /// Runs units (lists of programs that run in turn), up to `jobs` concurrently. Reports each program that has ended.
     fn run_some(
         &self,
         jobs: usize,
@@ -300,7 +300,7 @@ impl Suite {
         } else if self.args.memcheck {
             let mut valgrind = Command::new("valgrind");
             valgrind.args(["--quiet", "--error-exitcode=99", "--fair-sched=yes", "--trace-children=yes"]);
-            // The names of inlined functions take a fifth of a short program's time.
+            // Reading the names of inlined functions would take a fifth of a short program's time.
             valgrind.arg("--read-inline-info=no");
             valgrind.arg(format!("--suppressions={}", schedule::directory().join("valgrind.supp").display()));
             if self.args.no_leaks.split_whitespace().any(|name| name == dotted) {
@@ -318,7 +318,8 @@ impl Suite {
         command
     }
 
-    /// Prints the line of a program after its last run, and after each run its output about failures.
+    /// Prints the line of a program after its last run or a failed run; and after a failed run, its output about the
+    /// failures.
     fn report(&self, program: &Program, run: &Run, record: &Record, repeat: usize) {
         let Counts { passed, failed, skipped } = if repeat == 1 { run.results.counts } else { record.counts };
         if record.runs == repeat || run.results.counts.failed > 0 {

@@ -87,7 +87,7 @@ fn skip(text: &str) -> Option<(&str, &str)> {
     Some((text[..at].trim_end(), directive[4..].trim_start()))
 }
 
-/// Returns the text after a number at the start of `text`, without the dash before a name.
+/// Returns the text after the number at the start of `text`, without the dash before a name. `None` without a number.
 fn after_number(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text[end..].trim_start().trim_start_matches("- "))
@@ -108,7 +108,7 @@ fn line(text: &str) -> Line<'_> {
     }
 }
 
-/// Counts the lines of TAP of a script without a checked plan. Names are part of the reasons.
+/// Counts the subtests in the TAP of a script. Ignores the plan. The reason of a skipped subtest includes its name.
 pub fn script(output: &str) -> Results {
     let mut results = Results::default();
     for text in output.lines() {
@@ -125,8 +125,8 @@ pub fn script(output: &str) -> Results {
     results
 }
 
-/// Counts the subtests of a program. The second value is the reason of a failure of the whole program, which counts as
-/// one more failure.
+/// Counts the subtests in the TAP of a program. If the program failed as a whole, this counts as one more failure, and
+/// the second value is the reason.
 pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     let mut results = Results::default();
     let (mut made, mut plan, mut bailed_out) = (0, None, false);
@@ -221,7 +221,7 @@ pub fn cargo(output: &str) -> Results {
     results
 }
 
-/// Returns the last closing line and the reasons above it; `None` without such a line.
+/// Returns the counts in the last closing line of this tool, and the reasons above it. `None` without a closing line.
 pub fn closing(output: &str) -> Option<Results> {
     let counts = output.lines().rev().find_map(Counts::parse)?;
     let reasons = output

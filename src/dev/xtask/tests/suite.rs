@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs the suite with scripts of these names and texts.
+/// Runs the suite in `dir` with scripts of these names and texts as programs.
 fn suite(dir: &Path, scripts: &[(&str, &str)], options: &[&str]) -> Output {
     fs::create_dir_all(dir.join("subject")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));

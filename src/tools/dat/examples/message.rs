@@ -59,7 +59,7 @@ fn receive(ia: &Ia, name: &str) -> Result<()> {
     let side = Side::new(ia)?;
     let requests = Evd::new(ia, 8, DAT_EVD_CR_FLAG, None)?;
     let psp = Psp::new(ia, None, &requests)?;
-    // A message needs a posted receive.
+    // The sender may send as soon as it is connected, so the receive is posted first.
     side.ep.post_recv(side.region.segment(0, SIZE), 1)?;
     let mut sender = Command::new(env::current_exe()?).args([name, &psp.qualifier.to_string()]).spawn()?;
 

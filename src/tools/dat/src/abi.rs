@@ -9,7 +9,7 @@ use socket2::{SockAddr, SockAddrStorage};
 
 use crate::{Api, Remote, Segment};
 
-/// A slot of the provider table, which contains an optional function.
+/// The type of a slot of the provider table: an `Option` of a function pointer.
 pub trait Slot {
     type Function: Copy;
 }
@@ -18,7 +18,8 @@ impl<F: Copy> Slot for Option<F> {
     type Function = F;
 }
 
-/// Defines a structure of functions with the types of their slots in the crate `$udat`, and of other functions.
+/// Defines a structure of function pointers: `$function`s have the types of their slots in the provider table of the
+/// crate `$udat`, `$other`s have explicit types.
 macro_rules! functions {
     ($(#[$doc:meta])* $name:ident of $udat:ident { $($function:ident)* } $($other:ident: $type:ty;)*) => {
         $(#[$doc])*
@@ -42,15 +43,15 @@ macro_rules! functions {
     };
 }
 
-/// Defines the functions with different types in 1.2 and 2.0.
+/// Defines [`V12`] and [`V20`]: the same functions, whose types differ between the versions.
 macro_rules! versions {
     ($($functions:tt)*) => {
         functions! {
-            /// Functions of libdat.so.1 with other types in libdat2.so.2.
+            /// Functions of libdat.so.1 that have different types in libdat2.so.2.
             V12 of dat_udat12 { $($functions)* }
         }
         functions! {
-            /// Functions of libdat2.so.2 with other types in libdat.so.1.
+            /// Functions of libdat2.so.2 that have different types in libdat.so.1.
             V20 of udat20 { $($functions)* }
         }
     };
@@ -97,7 +98,8 @@ impl Calls {
     }
 }
 
-/// Evaluates an expression with the functions and types of the library's version.
+/// Evaluates `$value` for the version of `$library`: `$calls` are its functions ([`V12`] or [`V20`]), `$udat` is the
+/// crate of its types.
 macro_rules! by_version {
     ($library:expr, |$calls:ident, $udat:ident| $value:expr) => {
         match &$library.calls().own {
@@ -116,13 +118,14 @@ macro_rules! by_version {
 }
 pub(crate) use by_version;
 
-/// Converts a length to uDAPL 2.0; adapters offer no length that does not fit.
+/// Converts a length to the 32-bit type of uDAPL 2.0. Saturates, but adapters offer no length that does not fit.
 #[inline(always)]
 pub fn short(length: u64) -> udat20::DAT_SEG_LENGTH {
     udat20::DAT_SEG_LENGTH::try_from(length).unwrap_or(udat20::DAT_SEG_LENGTH::MAX)
 }
 
-/// Converts memory to a triplet of a version, in which `$address` and `$context` are fields.
+/// Implements the conversion of [`Segment`] or [`Remote`] to a triplet of a version. `$address`, `$context` and `$pad`
+/// are the names of the triplet's fields, which differ.
 macro_rules! triplet {
     ($memory:ident => $triplet:ty, $length:path, $address:ident $context:ident $($pad:ident)?) => {
         impl From<$memory> for $triplet {
@@ -139,7 +142,7 @@ triplet!(Segment => udat20::DAT_LMR_TRIPLET, short, virtual_address lmr_context)
 triplet!(Remote => dat_udat12::DAT_RMR_TRIPLET, u64::from, target_address rmr_context pad);
 triplet!(Remote => udat20::DAT_RMR_TRIPLET, short, virtual_address rmr_context);
 
-/// Reads the address that a call returned. Returns `None` if it is not an IP address.
+/// Reads the address that a call returned. Returns `None` if the pointer is null, or the address is not an IP address.
 ///
 /// # Safety
 /// `address` is null or points to an address with the length of its family.
@@ -160,7 +163,7 @@ pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<SocketAddr> {
     unsafe { SockAddr::new(storage, length as libc::socklen_t) }.as_socket()
 }
 
-/// Copies private data of a call.
+/// Copies the private data that a call returned. Null becomes an empty vector.
 ///
 /// # Safety
 /// `data` is null or points to `size` bytes.

@@ -9,7 +9,7 @@ use crate::abi::{Own, address, text};
 use crate::library::string;
 use crate::{Library, Result};
 
-/// Defines a structure with fields of a C structure, which differs between the versions.
+/// Defines a structure with the fields that the C structure `$c` has in both versions, and its conversions from both.
 macro_rules! attributes {
     ($(#[$doc:meta])* $name:ident of $c:ident;
         String: $($text:ident)*; bool: $($flag:ident)*; $($type:ty: $($field:ident)*;)*) => {

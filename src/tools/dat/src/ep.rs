@@ -41,7 +41,8 @@ object! {
 macro_rules! post {
     ($object:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:ident)? $(; $flags:ident)?) => {{
         let (library, cookie) = ($object.library(), DAT_DTO_COOKIE { as_64: $cookie });
-        // SAFETY: the object is live, and the call reads one segment at either end.
+        // SAFETY: the object is live, and the call reads one local segment, and one remote segment if it has the
+        // argument.
         let code = unsafe {
             by_version!(library, |calls, udat| (calls.$call)(
                 $object.raw(), 1, &mut $segment.into(), cookie $(, &$remote.into())? $(, $flags)?
@@ -52,8 +53,8 @@ macro_rules! post {
 }
 
 impl Ep {
-    /// Creates an endpoint for transfers of one segment of up to `largest` bytes. `counts` has the maximum numbers of
-    /// posted receives, unless they come from `srq`, and of posted sends and RDMA operations.
+    /// Creates an endpoint for transfers of one segment of up to `largest` bytes. `counts` has the maximum number of
+    /// posted receives (without effect with `srq`), then of posted sends and RDMA operations.
     pub fn new(
         pz: &Pz,
         evds: &Evds,
@@ -68,11 +69,11 @@ impl Ep {
         let uses = objects.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
         let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
         let [receives, requests] = counts.map(|count| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX));
-        // With a shared queue, only the queue limits the buffers.
+        // With an SRQ, only the length of the SRQ limits the posted receives.
         let receives = if srq.is_some() { DAT_HW_DEFAULT } else { receives };
         Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
             let (ia, pz) = (ia.raw(), pz.raw());
-            // With the types of a version, whose lengths `$length` converts.
+            // Creates the endpoint with the types of the crate `$udat`. `$length` converts a length to its type there.
             macro_rules! create {
                 ($calls:ident, $udat:ident, $length:expr) => {
                     // SAFETY: all objects are live, the attributes are local and may be zeros, and the caller provides
@@ -121,7 +122,7 @@ impl Ep {
         EpId::of(self.raw())
     }
 
-    /// Starts to connect to the connection qualifier of `host`. An event reports the outcome within `timeout`.
+    /// Starts to connect to connection qualifier `qualifier` of `host`. An event reports the outcome within `timeout`.
     pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration, private_data: &[u8]) -> Result<()> {
         let host = SockAddr::from(SocketAddr::new(host, 0));
         // SAFETY: the endpoint is live; the call reads the address and the private data before it returns.
@@ -140,7 +141,7 @@ impl Ep {
         self.library().check("dat_ep_connect", code)
     }
 
-    /// Starts to disconnect, by `DAT_CLOSE_GRACEFUL_FLAG` or `DAT_CLOSE_ABRUPT_FLAG`. An event follows.
+    /// Starts to disconnect, with `DAT_CLOSE_GRACEFUL_FLAG` or `DAT_CLOSE_ABRUPT_FLAG`. An event reports the end.
     pub fn disconnect(&self, flags: DAT_CLOSE_FLAGS) -> Result<()> {
         // SAFETY: the endpoint is live.
         let code = unsafe { (self.library().calls().common.dat_ep_disconnect)(self.raw(), flags) };

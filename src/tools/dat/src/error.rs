@@ -1,11 +1,11 @@
-//! Errors.
+//! Errors of uDAPL calls, and of loading a library.
 
 use std::fmt;
 
-/// The result of a call.
+/// The result of a call of uDAPL, or of loading a library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error, as small as a pointer for the loops of dat-perf.
+/// An error with its text, boxed: a small `Result` keeps the loops of dat-perf fast.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Cause>);
 
@@ -29,7 +29,8 @@ impl Error {
         Self(Box::new(Cause { text, absent: is_absent.then_some(reason) }))
     }
 
-    /// Returns the loader's reason if the loader found no file with the name of a library.
+    /// Returns the loader's message if the loader found no file with the name of the library, or `None` for other
+    /// errors.
     pub fn absent(&self) -> Option<&str> {
         self.0.absent.as_deref()
     }
@@ -41,7 +42,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text, which `main` prints of an error that it returns.
+/// Formats only the text: for an error that `main` returns, Rust prints the debug format.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -36,7 +36,7 @@ pub struct Connection {
     pub private_data: Vec<u8>,
 }
 
-/// An event.
+/// An event that an [`Evd`] returned. `Other` is an event of any other kind, without its data.
 #[allow(missing_docs, reason = "the types describe the variants")]
 pub enum Event {
     Completion(Completion),
@@ -46,11 +46,13 @@ pub enum Event {
 }
 
 object! {
-    /// An event dispatcher: a queue of events. One thread takes them: private data is valid until the next one.
+    /// An event dispatcher: a queue of events. It is not `Sync`, because the private data of an event is valid only
+    /// until a thread takes the next event.
     Evd, PhantomData<Cell<()>>
 }
 
-/// Takes an event by a call of either version.
+/// Takes an event with `$call`, which stores the event at `$place`, and converts the event. Evaluates to `None` without
+/// an event.
 macro_rules! take {
     ($evd:ident, $name:literal, |$calls:ident, $place:ident| $call:expr) => {
         by_version!($evd.library(), |$calls, udat| {
@@ -89,7 +91,8 @@ macro_rules! take {
 }
 
 impl Evd {
-    /// Creates a dispatcher for up to `length` events of `kinds`, bits of `DAT_EVD_DEFAULT_FLAG`. Events trigger `cno`.
+    /// Creates a dispatcher for up to `length` events of `kinds`, bits of `DAT_EVD_DEFAULT_FLAG`. Its events trigger
+    /// `cno`.
     pub fn new(ia: &Ia, length: usize, kinds: DAT_EVD_FLAGS, cno: Option<&Cno>) -> Result<Self> {
         let length = DAT_COUNT::try_from(length).unwrap_or(DAT_COUNT::MAX);
         let triggered = cno.map_or(DAT_HANDLE_NULL, |cno| cno.raw());
@@ -107,7 +110,8 @@ impl Evd {
         take!(self, "dat_evd_dequeue", |calls, place| (calls.dat_evd_dequeue)(self.raw(), place))
     }
 
-    /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or a signal handler.
+    /// Waits for an event and takes it. Returns `None` after `timeout` (at most 71 minutes), or if a signal handler
+    /// ran.
     #[inline(always)]
     pub fn wait(&self, timeout: Duration) -> Result<Option<Event>> {
         let (timeout, mut more) = (microseconds(timeout), 0);
@@ -116,7 +120,7 @@ impl Evd {
 }
 
 /// # Safety
-/// The private data is null or has the specified size.
+/// `data.private_data` is null or points to `data.private_data_size` bytes.
 #[cold]
 unsafe fn connection(number: DAT_EVENT_NUMBER, data: &DAT_CONNECTION_EVENT_DATA) -> Event {
     // SAFETY: the caller guarantees the private data.
@@ -130,7 +134,7 @@ object! {
 }
 
 impl Cno {
-    /// Creates an object without an agent.
+    /// Creates a notification object without an OS wait proxy agent.
     pub fn new(ia: &Ia) -> Result<Self> {
         let agent = DAT_OS_WAIT_PROXY_AGENT { instance_data: std::ptr::null_mut(), proxy_agent_func: None };
         let calls = &ia.library().calls().common;
@@ -150,7 +154,7 @@ impl Cno {
     }
 }
 
-/// Returns whether a call found no event and did not fail.
+/// Returns whether `code` reports only the lack of an event, not an error.
 #[inline(always)]
 fn is_nothing(code: DAT_RETURN) -> bool {
     matches!(DAT_GET_TYPE(code), DAT_QUEUE_EMPTY | DAT_TIMEOUT_EXPIRED | DAT_INTERRUPTED_CALL)

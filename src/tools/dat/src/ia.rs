@@ -16,11 +16,11 @@ use crate::{Api, Attributes, Library, Result};
 
 const ASYNC_EVENTS: DAT_COUNT = 64;
 
-/// An open interface adapter. It is closed when it and all its objects are dropped.
+/// An open interface adapter. It is closed when its last clone and all its objects are dropped.
 ///
 /// If the provider is not thread-safe
-/// ([`ProviderAttributes::is_thread_safe`](crate::ProviderAttributes::is_thread_safe)), a call in another thread than
-/// the one that opened the adapter panics.
+/// ([`ProviderAttributes::is_thread_safe`](crate::ProviderAttributes::is_thread_safe)), a call panics in each thread
+/// except the thread that opened the adapter.
 #[derive(Clone)]
 pub struct Ia(Arc<Instance>);
 
@@ -67,7 +67,7 @@ impl FromStr for Request {
 }
 
 impl Ia {
-    /// Opens an adapter.
+    /// Opens the adapter `name` with the properties `request`.
     pub fn open(library: Library, name: &CStr, request: Request) -> Result<Self> {
         library.publish();
         let (mut raw, mut async_evd) = (DAT_HANDLE_NULL, DAT_HANDLE_NULL);
@@ -111,7 +111,7 @@ impl Ia {
         unsafe { Attributes::query(self.library(), self.raw()) }
     }
 
-    /// Returns the file of the provider's library.
+    /// Returns the file of the provider's library, or `None` if the loader does not know it.
     pub fn provider_library(&self) -> Option<PathBuf> {
         use dat_udat12::DAT_PROVIDER as Table;
         const _: () = assert!(offset_of!(Table, ia_query_func) == offset_of!(DAT_PROVIDER, ia_query_func));

@@ -2,8 +2,8 @@
 //!
 //! The types follow uDAPL 2.0. [`Library`] loads either version. Attributes that uDAPL 1.2 lacks are an `Option`.
 //!
-//! An object keeps the objects that it refers to, and is freed with its last clone: endpoints before dispatchers, all
-//! before the adapter. Each function returns the error of its call.
+//! An object keeps alive the objects that it refers to, and is freed when its last clone is dropped. So an endpoint is
+//! freed before its dispatchers, and all objects before their adapter. A function fails if its uDAPL call fails.
 //!
 //! This program prints the adapters, and the IP address of the first. `examples/message.rs` sends a message to another
 //! process.

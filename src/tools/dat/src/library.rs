@@ -1,4 +1,4 @@
-//! The libraries: loading them, and the adapters that they list.
+//! Loads the libraries of uDAPL, and lists their adapters.
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::fmt;
@@ -76,7 +76,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads a library of any version from a file.
+    /// Loads the library in `file`, and detects its version.
     pub fn open(file: &Path) -> Result<Self> {
         let library = load(file, unix::RTLD_LOCAL)?;
         // SAFETY: the address of the symbol is not used.
@@ -101,7 +101,8 @@ impl Library {
 
     /// Adds the symbols of the library, which some providers use, to the global scope, as in a program linked with it.
     pub(crate) fn publish(self) {
-        // The library is loaded, so this succeeds. Otherwise, opening the adapter reports the missing symbol.
+        // This succeeds, because the library is already loaded. After a failure, opening the adapter would report the
+        // missing symbol.
         let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
     }
 
@@ -115,17 +116,18 @@ impl Library {
         self.calls
     }
 
-    /// Returns the file that the loader chose.
+    /// Returns the file from which the loader loaded the library, or `None` if it is unknown.
     pub fn path(self) -> Option<PathBuf> {
         file_of(self.calls.common.dat_strerror as usize)
     }
 
-    /// Returns whether this is libdat and not the library of another vendor, or its file cannot be read.
+    /// Returns whether this is libdat, not the library of another vendor. Also returns `true` if its file cannot be
+    /// read.
     pub fn is_libdat(self) -> bool {
         self.path().and_then(|file| is_libdat(&file).ok()).unwrap_or(true)
     }
 
-    /// Returns the adapters that the library lists for programs of its version, in order.
+    /// Returns the adapters that the library lists for programs of its version, in the order of the list.
     pub fn adapters(self) -> Result<Vec<Adapter>> {
         const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
             ia_name: [0; DAT_NAME_MAX_LENGTH],
@@ -141,7 +143,8 @@ impl Library {
             let list = self.calls.common.dat_registry_list_providers;
             // SAFETY: `places` has `room` pointers, each to a separate structure.
             let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
-            // Some libraries store the necessary length, others as many entries as fit.
+            // If the array is too short, some libraries store the necessary length in `count`, others the number of
+            // entries that fit.
             if count as usize >= room {
                 room = 2 * count as usize;
                 continue;
@@ -170,7 +173,8 @@ impl Library {
         if class == DAT_CLASS_WARNING { Ok(()) } else { Err(self.error(call, code)) }
     }
 
-    /// Returns the error of a call, with the library's names for the code, or its number.
+    /// Returns the error of a call, with the library's names for `code`, or the number if the library has no names for
+    /// it.
     #[cold]
     pub(crate) fn error(self, call: &'static str, code: DAT_RETURN) -> Error {
         let (mut major, mut minor) = (ptr::null::<c_char>(), ptr::null::<c_char>());
@@ -201,7 +205,8 @@ pub(crate) fn string(array: &[c_char]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Returns the file from which the function at an address was loaded.
+/// Returns the file from which the function at an address was loaded, or `None` if the loader does not know the
+/// address.
 pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
     let (name, base) = (ptr::null(), ptr::null_mut());
     let mut found = libc::Dl_info { dli_fname: name, dli_fbase: base, dli_sname: name, dli_saddr: base };

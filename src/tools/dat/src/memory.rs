@@ -13,7 +13,7 @@ use crate::{Error, Ia, Result};
 const PAGE: usize = 4096;
 
 object! {
-    /// A protection zone: the regions that an endpoint can use.
+    /// A protection zone: a set of regions and endpoints. An endpoint can use only regions of its own zone.
     #[derive(Clone)]
     Pz
 }
@@ -74,7 +74,7 @@ macro_rules! sync {
 }
 
 impl Region {
-    /// Allocates zeroed memory of `length` bytes, at least one, and registers it with bits of `DAT_MEM_PRIV_ALL_FLAG`.
+    /// Allocates and registers `length` zeroed bytes, at least one. `privileges` are bits of `DAT_MEM_PRIV_ALL_FLAG`.
     pub fn new(pz: &Pz, length: usize, privileges: DAT_MEM_PRIV_FLAGS) -> Result<Self> {
         let none = || Error::new(format!("cannot allocate {length} bytes"));
         let layout = Layout::from_size_align(length.max(1), PAGE).map_err(|_| none())?;
@@ -108,47 +108,47 @@ impl Region {
         self.layout.size()
     }
 
-    /// Returns a part of the region.
+    /// Returns `length` bytes of the region at `offset`, for a post.
     ///
     /// # Panics
-    /// If the part is not in the region. The functions below panic likewise.
+    /// If the bytes are not in the region. The other functions with an offset panic likewise.
     #[inline]
     pub fn segment(&self, offset: usize, length: usize) -> Segment {
         Segment { address: self.place(offset, length) as u64, length: length as u64, context: self.lmr_context }
     }
 
-    /// Returns a part of the region for the peer.
+    /// Returns `length` bytes of the region at `offset`, for RDMA operations of the peer.
     pub fn remote(&self, offset: usize, length: usize) -> Remote {
         Remote { address: self.place(offset, length) as u64, length: length as u64, context: self.rmr_context }
     }
 
-    /// Copies bytes into the region.
+    /// Copies bytes into the region, to `offset`.
     #[inline]
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         // SAFETY: the bytes are in the region, without references to them.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.place(offset, bytes.len()), bytes.len()) };
     }
 
-    /// Copies bytes out of the region.
+    /// Copies bytes out of the region, from `offset`.
     #[inline]
     pub fn read(&self, offset: usize, bytes: &mut [u8]) {
         // SAFETY: the bytes are in the region, without references to them.
         unsafe { ptr::copy_nonoverlapping(self.place(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len()) };
     }
 
-    /// Returns one byte, which a peer may be writing.
+    /// Returns the byte at `offset`, which a peer may be writing.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
         // SAFETY: the byte is in the region; a volatile read of a byte is one access.
         unsafe { self.place(offset, 1).read_volatile() }
     }
 
-    /// Synchronises this process with RDMA writes of peers, if the adapter requires it.
+    /// Ensures that this process reads the bytes that peers have written by RDMA.
     pub fn sync_rdma_write(&self, offset: usize, length: usize) -> Result<()> {
         sync!(self, dat_lmr_sync_rdma_write, offset, length)
     }
 
-    /// Synchronises RDMA reads of peers with writes of this process, if the adapter requires it.
+    /// Ensures that later RDMA reads of peers read the bytes that this process has written.
     pub fn sync_rdma_read(&self, offset: usize, length: usize) -> Result<()> {
         sync!(self, dat_lmr_sync_rdma_read, offset, length)
     }

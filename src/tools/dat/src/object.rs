@@ -63,14 +63,14 @@ pub struct Object {
 struct Owned {
     handle: Handle,
     free: Free,
-    // Freed after the object.
+    // The objects that this object refers to, freed after it.
     _uses: Vec<Object>,
     ia: Ia,
 }
 
 impl Object {
-    /// Takes ownership of the object that `create` creates with the call `call`, and that `free` frees. The object
-    /// refers to `uses`.
+    /// Creates an object by `create`, which makes the uDAPL call named `call`. `free` is the call that frees the
+    /// object. The object refers to `uses`.
     pub(crate) fn new(
         ia: &Ia,
         call: &'static str,
@@ -103,15 +103,15 @@ impl Object {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Another thread must not call the provider, so keep the object until the process ends.
+        // If this thread must not call the provider (see [`Handle`]), the object stays until the process ends.
         if self.handle.is_usable() {
-            // SAFETY: the object is live and of this kind; this is its last owner.
+            // SAFETY: the object is live, and of the kind that `free` frees; this is its last owner.
             unsafe { (self.free)(self.handle.raw) };
         }
     }
 }
 
-/// Identifies an endpoint in events.
+/// The identity of an endpoint: events contain the identity that [`Ep::id`](crate::Ep::id) returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpId(usize);
 

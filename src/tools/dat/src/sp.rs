@@ -17,7 +17,7 @@ pub struct Psp {
 }
 
 impl Psp {
-    /// Listens on a qualifier, or on any free one. Requests arrive at `evd`.
+    /// Listens on `qualifier`, or on any free qualifier if it is `None`. Connection requests arrive at `evd`.
     pub fn new(ia: &Ia, qualifier: Option<u64>, evd: &Evd) -> Result<Self> {
         let calls = &ia.library().calls().common;
         let mut chosen = qualifier.unwrap_or(0);
@@ -37,7 +37,7 @@ impl Psp {
     }
 }
 
-/// A connection request, which is rejected if it is dropped.
+/// A connection request, which is rejected if it is dropped without [`accept`](Self::accept).
 pub struct Cr {
     ia: Ia,
     handle: Handle,
@@ -79,7 +79,8 @@ impl Cr {
         Ok(Peer { address, private_data })
     }
 
-    /// Accepts the request for an endpoint. An event reports the connection. On failure, rejects the request.
+    /// Accepts the request for an endpoint. An event reports the connection. If the call fails, the request is
+    /// rejected.
     pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
         let accept = self.ia.library().calls().common.dat_cr_accept;
         let (size, data) = (private_data.len() as DAT_COUNT, private_data.as_ptr().cast_mut().cast());

@@ -54,7 +54,7 @@ pub struct Arguments {
     pub common: Common,
 }
 
-/// Parses an adapter's name. Rejects the empty name of an unset shell variable.
+/// Parses an adapter's name. Rejects an empty name, for example from an unset shell variable.
 fn named(name: OsString) -> Result<OsString, &'static str> {
     if name.is_empty() {
         Err("no adapter has an empty name; without NAME, dat-info lists all of them")

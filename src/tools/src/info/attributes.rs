@@ -1,4 +1,4 @@
-//! The attributes of an adapter and of its provider, in words with units.
+//! The attributes of an adapter and of its provider, as JSON values and as words with units.
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub struct Attribute {
     /// Meaning, for people.
     pub meaning: String,
-    /// Name in the structures of dat_ia_query, or from the provider.
+    /// Name of the field in a structure of dat_ia_query, or name from the provider.
     pub name: String,
     /// Value for programs.
     pub value: Value,
@@ -32,7 +32,7 @@ impl Attribute {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// `adapter`, `provider`, or the origin of pairs of names and values.
+    /// Heading of the group, such as `adapter`, `provider` or `vendor`.
     pub name: String,
     pub attributes: Vec<Attribute>,
 }
@@ -54,7 +54,8 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Expands to attributes, one per line: field, meaning, the function that shows the value, and the value if different.
+/// Expands to attributes, one per line: the name of a field of `$of`, its meaning, and the function that shows the
+/// value. After `=`, a value to show instead of the field.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]
@@ -180,7 +181,7 @@ fn text(value: &str) -> Shown {
     (json!(value), value.to_owned())
 }
 
-/// Shows a provider's text; as a number if it is decimal without leading zeros.
+/// Shows a provider's text. Its JSON value is a number if the text is decimal without leading zeros.
 fn number_or_text(value: &str) -> Shown {
     let number = value.parse::<u64>().ok().filter(|number| number.to_string() == value);
     (number.map_or_else(|| json!(value), |number| json!(number)), value.to_owned())
@@ -211,7 +212,7 @@ fn yes(value: bool) -> Shown {
     (json!(value), if value { "yes" } else { "no" }.to_owned())
 }
 
-/// Shows a value by its constant and meaning in `all`.
+/// Shows a value by its constant and words in `all`, or as a number if `all` does not contain it.
 fn choice<T: Copy + PartialEq + Display>(value: T, all: &[(T, &str, &str)]) -> Shown {
     match all.iter().find(|(number, ..)| *number == value) {
         Some((_, constant, words)) => (json!(constant), (*words).to_owned()),
@@ -243,7 +244,7 @@ fn merging(matrix: [[DAT_BOOLEAN; 6]; 6]) -> Shown {
     (json!(named(&merged)), words)
 }
 
-/// Returns a number of bytes in the largest unit of which it is a multiple.
+/// Formats a number of bytes in the largest unit of which it is a multiple.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let powers = (bytes.trailing_zeros() / 10) as usize;

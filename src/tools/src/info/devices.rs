@@ -10,9 +10,9 @@ use host::{net, sysfs};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     pub device: String,
-    /// Number, from 1.
+    /// Number of the port on its device, from 1.
     pub number: u8,
-    /// State in lower case, as the kernel names it: active, down, init, armed.
+    /// The kernel's name of the state, in lower case, such as active, down, init or armed.
     pub state: String,
     /// `Ethernet` or `InfiniBand`.
     pub link: String,
@@ -50,7 +50,8 @@ pub fn ports(sysfs: &Path) -> io::Result<Vec<Port>> {
     Ok(found)
 }
 
-/// Returns the port whose network interface has an address. `interfaces` has names and addresses.
+/// Returns the port whose network interface has an address. `interfaces` lists names of interfaces with their
+/// addresses.
 pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], address: IpAddr) -> Option<&'a Port> {
     let (name, _) = interfaces.iter().find(|(_, own)| *own == address)?;
     let name = net::netdev_of(name);

@@ -1,4 +1,4 @@
-//! The table of the adapters, each of which is opened.
+//! The table of the adapters. A separate process opens each adapter.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -23,15 +23,15 @@ struct Listed {
     name: String,
     version: String,
     thread_safe: bool,
-    /// File and line of the entry, or that the adapter is built in.
+    /// Origin of the entry: its file and line, `built in`, or `not from dat.conf`.
     from: String,
-    /// `false` if programs can open the adapter, but do not see it in the list.
+    /// `false` if programs can open the adapter, but the library does not list it.
     listed: bool,
-    /// File of the library, or its name in the entry if the adapter does not open.
+    /// File of the provider's library; if the adapter does not open, the name of the library in the entry.
     library: String,
     device: Option<String>,
     port: Option<u8>,
-    /// The state of the port; `ready` for an open adapter without a port.
+    /// State of the RDMA port. Without a port: `ready` if the adapter opens, otherwise `does not open`.
     state: String,
     address: Option<IpAddr>,
     opens: bool,
@@ -44,14 +44,14 @@ struct Listing {
     libraries: Vec<Option<String>>,
     adapters: Vec<Listed>,
     missing: Vec<String>,
-    /// Hints about libraries that programs do not find, and about devices and addresses that the table lacks.
+    /// Hints about libraries that the loader does not find, and about why the table lacks devices and addresses.
     #[serde(skip)]
     hints: Vec<String>,
     /// Malformed lines of the configuration, each with its fault.
     ignored: Vec<String>,
 }
 
-/// Shows the table; `all` includes adapters that do not open. Fails without a library of any version.
+/// Shows the table; `all` includes adapters that do not open. Fails if no library of any version can be used.
 pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let mut listing = Listing::default();
     let Interfaces { list: interfaces, failure: unlisted } = net::interfaces();
@@ -61,13 +61,13 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     });
     listing.hints.extend(unlisted.map(|why| why.text));
     let mut failure = None;
-    // By place: both versions read the same lines.
+    // By file and line, because the libraries of both versions read the same lines.
     let mut ignored = BTreeMap::new();
     for loaded in load(common) {
         let Loaded { own, adapters, listed, found } = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                // The other lines list the searched places.
+                // The first line has the cause; the others repeat where the loader searched.
                 listing.missing.extend(error.to_string().lines().next().map(str::to_owned));
                 failure = failure.or(Some(error));
                 continue;
@@ -98,7 +98,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
 }
 
-/// Opens all adapters, each with its version and thread safety, up to eight concurrently.
+/// Opens all adapters, each with its own request, in up to eight concurrent processes.
 pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
     const MAX_CONCURRENT: usize = 8;
     let mut all = Vec::new();
@@ -109,7 +109,8 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     all
 }
 
-/// Returns the entry of an adapter. Returns `None` if this registry lacks it, because the library's rules differ.
+/// Returns the entry of an adapter that a library lists. Returns `None` if this tool's registry has no such entry,
+/// because the library's rules differ.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<(&'a Origin, &'a Entry)> {
     found.usable().find(|(_, entry)| {
         entry.name == adapter.name
@@ -153,9 +154,10 @@ fn row(
     }
 }
 
-/// Maximum number of causes with their own line. A distribution's file lists dozens of adapters.
+/// Maximum number of failed adapters, and of ignored lines, that get a line each without --all. A distribution's file
+/// lists dozens of adapters.
 const MAX_LINES: usize = 5;
-/// Maximum number of causes in the line about all adapters.
+/// Maximum number of causes in the single line about more failed adapters.
 const MAX_CAUSES: usize = 3;
 
 fn show(Listing { adapters: rows, missing, hints, ignored, .. }: &Listing, all: bool) -> anyhow::Result<()> {
@@ -205,7 +207,8 @@ fn show(Listing { adapters: rows, missing, hints, ignored, .. }: &Listing, all: 
     Ok(())
 }
 
-/// Returns the names that do not open, each cause once with the versions to which it applies, if not to all of a name.
+/// Returns the names that do not open, each cause once with its versions. The text of the versions is empty if the
+/// cause applies to all versions of the name.
 fn failures(rows: &[Listed]) -> Vec<(&str, String, &str)> {
     let mut failed: Vec<(&str, String, &str)> = Vec::new();
     for row in rows {
@@ -223,22 +226,22 @@ fn failures(rows: &[Listed]) -> Vec<(&str, String, &str)> {
     failed
 }
 
-/// Returns why an adapter does not open, without library, line and name.
+/// Returns why an adapter does not open, without the message's prefix and the adapter's name.
 fn cause(row: &Listed) -> Option<&str> {
     let why = row.why.as_deref()?;
     let (_, why) = why.split_once(": error: ").unwrap_or(("", why));
     Some(why.strip_prefix(&format!("{}: ", row.name)).unwrap_or(why))
 }
 
-/// Returns a cause without what precedes it: the adapter's name and device, or the process and time that the C
-/// providers write.
+/// Returns the part of a cause that adapters can share: without the adapter's name and device, and without the prefix
+/// with process and time of C providers.
 pub fn shared_part<'a>(name: &str, why: &'a str) -> &'a str {
     let why = why.rsplit_once(" us): ").map_or(why, |(_, why)| why.trim_start());
     let why = why.split_once(&format!("{name}: ")).map_or(why, |(_, why)| why);
     why.rsplit_once("; ").map_or(why, |(_, why)| why)
 }
 
-/// Returns the causes with their numbers of adapters, in descending order.
+/// Returns the causes as text, each with its number of failures, the most frequent first.
 fn causes(failed: &[(&str, String, &str)]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for (name, _, why) in failed {

@@ -1,9 +1,9 @@
 //! dat-info: the interface adapters of this host.
 //!
-//! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and
-//! compares the result with the loaded library's list. Only the provider can check its other requirements. So a
-//! separate process opens each adapter with error messages enabled; a provider that crashes or hangs affects no other
-//! adapter.
+//! The tool's own copy of the registry applies the rules of dat.conf and reports each step of its search. `explain`
+//! shows the steps and compares the result with the loaded library's list. Only a provider can check its own
+//! requirements. So a separate process opens each adapter with error messages enabled. A provider that crashes or hangs
+//! then affects no other adapter.
 
 mod arguments;
 mod attributes;
@@ -27,7 +27,7 @@ use crate::shell::operand;
 use crate::tool::{Common, Found, Loaded, Outcome, Tool, beside_this_tool, version};
 use attributes::Group;
 
-/// The output of `--licences`, which thus needs no file.
+/// The output of `--licences`, compiled in so that it does not depend on installed files.
 const LICENCES: &[&str] = &[
     include_str!("../../../../LICENSE"),
     include_str!("../../../../LICENSE-MIT"),
@@ -43,7 +43,7 @@ impl Tool for Arguments {
             return Ok(Outcome::Fine);
         }
         let (common, json) = (&self.common, self.common.json);
-        // No argument has a NUL byte in it.
+        // An argument cannot contain a NUL byte, so this does not fail.
         let name = self.name.map(|name| CString::new(name.into_vec()).unwrap_or_default());
         let outcome = match (name.as_deref(), self.probe) {
             (Some(name), Some(request)) => return probe::answer(name, request, common),
@@ -66,7 +66,7 @@ impl Tool for Arguments {
 }
 
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
-    // First, because this error is clearer than the probe's.
+    // Load the library here first: its error is clearer than the probe's.
     let library = common.library_with(Some(name.to_bytes()))?.library;
     let probe = probe::probe(name, Request::of(library.api()), common.library.as_deref());
     let opened = match &probe.answer {
@@ -124,7 +124,8 @@ fn load(common: &Common) -> Vec<anyhow::Result<Loaded>> {
     common.libraries().into_iter().map(|found| found.and_then(Found::load)).collect()
 }
 
-/// Returns a hint if programs do not find a library that is installed with this tool, or load one that is not libdat.
+/// Returns a hint if programs do not load the library that is installed with this tool. The loader may not find it, or
+/// find a library that is not libdat.
 fn hidden(found: &Found) -> Option<String> {
     let (library, api) = (found.library.path()?, found.library.api());
     if found.foreign {
@@ -141,7 +142,7 @@ fn hidden(found: &Found) -> Option<String> {
     Some(format!("Programs do not find {own}: add {directory} to LD_LIBRARY_PATH, or see ldconfig(8)."))
 }
 
-/// Returns the fault of an entry for a lower minor version than programs of the interface request.
+/// Returns a fault if an entry is for a lower minor version than its programs request, such as 1.1 instead of 1.2.
 fn outdated(request: Request) -> Option<String> {
     let api = Api::ALL.into_iter().find(|api| api.version().0 == request.version.0)?;
     let (major, minor) = request.version;

@@ -1,4 +1,5 @@
-//! Opens an adapter in another process and captures the provider's messages. The provider may crash or hang.
+//! Opens an adapter in a separate process, because the provider may crash or hang, and captures the provider's
+//! messages.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -16,12 +17,12 @@ use super::attributes::{self, Group};
 use crate::print;
 use crate::tool::{Common, Outcome, own_file};
 
-/// Time after which dat_ia_open counts as hanging.
+/// Time after which a call of dat_ia_open counts as hanging.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Exit status of the other process in this case.
+/// Exit status of the separate process if dat_ia_open hangs.
 const HANGS: i32 = 124;
 
-/// The lines of the C library about itself.
+/// Beginnings of lines that the C implementation of uDAPL writes about itself. They are not shown.
 const CHATTER: [&str; 3] = ["DAT Registry: Started", "DAT Registry: using config file", "DAT Registry: Stopped"];
 
 pub struct Probe {
@@ -31,12 +32,12 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Returns the messages without warnings, which may be about other adapters.
+    /// Returns the error messages, without the warnings, which may concern other adapters.
     pub fn errors(&self) -> impl DoubleEndedIterator<Item = &Message> {
         self.messages.iter().filter(|message| message.is_error)
     }
 
-    /// Returns why the adapter does not open: the last error, or the return code.
+    /// Returns why the adapter does not open: the last error message, or else the return code. `None` if it opens.
     pub fn cause(&self) -> Option<&str> {
         let code = self.answer.as_ref().err()?;
         Some(self.errors().next_back().map_or(code, Message::words))
@@ -49,7 +50,7 @@ impl Probe {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The line without its topic and without advice to use dat-info.
+    /// The logged line, without its topic and the advice to run dat-info.
     pub text: String,
     /// `false` for warnings.
     pub is_error: bool,
@@ -63,7 +64,7 @@ impl Message {
         Message { text: text.to_owned(), is_error: !text.contains("]: warning: "), topic }
     }
 
-    /// Returns the text after the library and the level.
+    /// Returns the text after the prefix with the library and the level.
     pub fn words(&self) -> &str {
         let words = self.text.split_once("]: error: ").or_else(|| self.text.split_once("]: warning: "));
         words.map_or(&*self.text, |(_, words)| words)
@@ -89,7 +90,7 @@ pub fn start(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::R
     command(&tool, name, request, library).spawn().context("cannot create a process")
 }
 
-/// Waits for the end of a started process.
+/// Waits for the end of a process from [`start`], and returns its result.
 pub fn finish(started: anyhow::Result<Child>) -> Probe {
     let output = match started.and_then(|child| child.wait_with_output().context("cannot read from the process")) {
         Ok(output) => output,
@@ -108,7 +109,7 @@ pub fn finish(started: anyhow::Result<Child>) -> Probe {
     Probe { answer, messages: lines.map(Message::of).collect() }
 }
 
-/// Returns the command of the other process, whose libraries log errors and warnings to standard error.
+/// Returns the command of the separate process, in which the libraries log errors and warnings to standard error.
 fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
     let api = Api::ALL.into_iter().find(|api| api.version().0 == request.version.0).unwrap_or(Api::V12);
@@ -122,7 +123,7 @@ fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -
     command
 }
 
-/// Returns the answer in the standard output of the process, and the other lines, from a provider.
+/// Returns the result in the standard output of the process, and the other lines, which a provider wrote.
 fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     let mut printed: Vec<&str> = output.lines().filter(|line| !line.is_empty()).collect();
     let found = printed.iter().enumerate().rev().find_map(|(at, line)| Some((at, serde_json::from_str(line).ok()?)));
@@ -133,7 +134,7 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     (answer, printed)
 }
 
-/// Opens the adapter and writes the answer, in the other process.
+/// Runs in the separate process: opens the adapter and writes the result as JSON.
 pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<Outcome> {
     thread::spawn(|| {
         thread::sleep(TIMEOUT);
@@ -149,7 +150,7 @@ pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<
             groups: attributes::groups(&all),
         })
     });
-    // Providers may have written text without a newline before.
+    // Begin a line, because a provider may have written text without a newline.
     print::line(format_args!("\n{}", serde_json::to_string(&answer.map_err(|error| error.to_string()))?))?;
     Ok(Outcome::Fine)
 }

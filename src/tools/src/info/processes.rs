@@ -1,5 +1,5 @@
-//! The processes that have adapters open: counters, connections and queues. A process responds only to its user and to
-//! root. At shm's sockets, root acts as that user.
+//! The processes that have adapters open: counters, connections and queues. A process responds only to its own user and
+//! to root. For shm's sockets, root takes the process's user ID.
 
 mod sockets;
 mod table;
@@ -26,13 +26,14 @@ use super::{shown, version, words};
 use crate::print;
 use crate::tool::Outcome;
 
-/// A process that uses a rendezvous directory, or an adapter with a socket of its own.
+/// A process that was found by its socket: in a rendezvous directory of shm, or of an adapter in this network
+/// namespace.
 #[derive(Clone, Debug)]
 struct Found {
     directory: Option<PathBuf>,
     command: Option<String>,
     stopped: bool,
-    /// The TCP connections of a process that does not respond.
+    /// The TCP connections of a process that does not respond, otherwise empty.
     connections: Vec<Connection>,
     process: Process,
 }
@@ -56,7 +57,7 @@ pub fn run(json: bool, all: bool, watch: Option<f64>) -> anyhow::Result<Outcome>
     Ok(Outcome::Fine)
 }
 
-/// Asks all processes, and returns them sorted by process ID.
+/// Queries all processes, and returns them sorted by process ID.
 fn collect() -> Vec<Found> {
     let root = geteuid().is_root();
     let mut all = Vec::new();
@@ -71,7 +72,7 @@ fn collect() -> Vec<Found> {
         Ok(processes) => all.extend(processes.into_iter().map(|process| found(process, None))),
         Err(error) => print::complain(format_args!("/proc/net/unix: {error}: only adapters of shm are shown")),
     }
-    // An adapter that has just been closed responds without adapters.
+    // A process that has just closed its adapter responds with an empty list.
     all.retain(|found| found.process.adapters.as_ref().is_none_or(|adapters| !adapters.is_empty()));
     all.sort_by_key(|found| found.process.pid);
     all
@@ -97,7 +98,8 @@ fn found(process: Process, directory: Option<&Path>) -> Found {
     }
 }
 
-/// Returns the default directory (for root, of every user) and the configured directories.
+/// Returns the rendezvous directories of shm: the default directory of this user (for root, of all users), and the
+/// directories in dat.conf.
 fn directories(root: bool) -> BTreeSet<PathBuf> {
     let user = geteuid().as_raw();
     let mut all = BTreeSet::from([dat_census::directory("", user)]);
@@ -114,14 +116,14 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
     all
 }
 
-/// Queries the processes of a directory; root does so as the directory's owner.
+/// Queries the processes of a rendezvous directory. For root, does so with the user ID of the directory's owner.
 fn ask(directory: &Path, root: bool) -> io::Result<Vec<Process>> {
     let user = if root { fs::symlink_metadata(directory)?.uid() } else { geteuid().as_raw() };
     let _owner = if root { Some(set_effective_user(user).map(|()| Acting)?) } else { None };
     dat_census::processes(directory)
 }
 
-/// Restores the effective user root on drop.
+/// A guard that restores the effective user root when it is dropped.
 struct Acting;
 
 impl Drop for Acting {
@@ -137,7 +139,7 @@ fn set_effective_user(user: u32) -> io::Result<()> {
 }
 
 fn user_name(user: u32) -> String {
-    // SAFETY: this process has no other thread now.
+    // SAFETY: this process has no other thread while it formats tables.
     let entry = unsafe { libc::getpwuid(user) };
     // SAFETY: NULL, or an entry that is valid until the next such call.
     let Some(entry) = (unsafe { entry.as_ref() }) else { return user.to_string() };
@@ -181,7 +183,7 @@ fn objects(found: &[Found]) -> Vec<Value> {
     all.into_iter().map(Value::Object).collect()
 }
 
-/// Returns the object `others` with these fields of a value added.
+/// Adds the fields `$field` of `$value` to the JSON object `$others`, and returns it.
 macro_rules! object {
     ($value:expr, $($field:ident)*; $others:expr) => {{
         let mut object = $others;

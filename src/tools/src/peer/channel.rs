@@ -25,7 +25,7 @@ pub struct Channel {
 pub enum Done {
     Message(Message),
     Send,
-    /// The RDMA operation with this number.
+    /// The RDMA operation whose cookie has this number; see [`Channel::rdma_cookie`].
     Rdma(usize),
     /// A transfer of another channel, or a transfer flushed with its connection.
     Other,
@@ -43,14 +43,14 @@ const SEND: u64 = 1;
 const RDMA: u64 = 2;
 
 impl Channel {
-    /// Creates an endpoint and posts its receives for messages of up to `bytes` bytes.
+    /// Creates an endpoint and posts `receives` receives for messages of up to `bytes` bytes.
     ///
     /// If `shared` is set, the receives are posted to a shared receive queue.
     pub fn new(node: &Node, bytes: usize, receives: usize, shared: bool) -> Result<Self> {
         static SERIAL: AtomicU32 = AtomicU32::new(1);
         let buffer = buffer(bytes);
         let srq = if shared { Some(Srq::new(&node.pz, receives)?) } else { None };
-        // An RDMA operation may precede each send.
+        // An RDMA operation may be posted before each send.
         let counts = [receives, 2 * SENDS];
         let channel = Self {
             receives: Region::new(&node.pz, receives * buffer, DAT_MEM_PRIV_LOCAL_WRITE_FLAG)?,
@@ -90,7 +90,8 @@ impl Channel {
         })
     }
 
-    /// Sends a message. `write` writes it at an offset into the region of the send buffers and returns its length.
+    /// Sends a message. `write` writes the message at an offset into the region of the send buffers, and returns its
+    /// length. Fails if all buffers are in use.
     pub fn send(&mut self, write: impl FnOnce(&Region, usize) -> usize) -> Result<()> {
         let Some(number) = self.sending.iter().position(|sending| !sending) else {
             bail!("{SENDS} messages are outstanding: the peer does not receive them in turn");
@@ -128,7 +129,8 @@ impl Channel {
     }
 }
 
-/// Returns the size of a buffer for messages of up to `bytes`.
+/// Returns the size of a buffer for messages of up to `bytes`: a multiple of 64, so that each buffer starts a cache
+/// line.
 pub fn buffer(bytes: usize) -> usize {
     bytes.next_multiple_of(64)
 }

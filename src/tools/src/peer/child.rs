@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_pro
 
 use crate::tool::{open_adapter, own_file};
 
-/// A server that is a child process; it ends with its owner.
+/// A server in a child process, which ends when this value is dropped, or with the parent.
 pub struct Server {
     child: Child,
     pub qualifier: u64,
@@ -28,7 +28,7 @@ impl Server {
         adapter: &str,
         more: impl IntoIterator<Item = String>,
     ) -> anyhow::Result<Self> {
-        // Reports here, not in the server, an adapter that does not open.
+        // If the adapter does not open, report the cause here: the server could only print it.
         drop(open_adapter(library, adapter)?);
         let program = own_file().context("cannot find the file of this program")?;
         let mut command = Command::new(program);
@@ -36,16 +36,16 @@ impl Server {
         let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);
         command.arg("--announce").arg(api).args(named).args(more).arg("--").arg(adapter);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        // Standard output is for the qualifier, so the libraries must log to standard error.
+        // The server's standard output is for the qualifier, so its libraries must log to standard error.
         command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
-        // Ctrl-C is for the client, which then ends the server.
+        // In its own process group, the server does not get a Ctrl-C. The client does, and then ends the server.
         command.process_group(0);
         let parent = Some(getpid());
         // SAFETY: both calls are async-signal-safe, as required between fork and exec.
         unsafe {
             command.pre_exec(move || {
                 set_parent_process_death_signal(Some(Signal::TERM))?;
-                // The parent may have ended already.
+                // If the parent ended before the call above, no signal comes.
                 if getppid() == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
             });
         }

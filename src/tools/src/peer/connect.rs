@@ -1,4 +1,4 @@
-//! Connecting to a server, and the reasons why that fails.
+//! Connects to a server, and explains why that failed.
 
 use std::fmt;
 use std::io;
@@ -68,7 +68,8 @@ impl From<dat::Error> for Stop {
 impl Target<'_> {
     /// Connects a channel from `create` to the first address of the host that accepts, with private data `hello`.
     ///
-    /// The inner error belongs to the last address and has a hint for the user.
+    /// The outer error means that a connection could not be tried. The inner error is the failure of the last address,
+    /// with a hint for the user.
     pub fn connect(
         &self,
         node: &Node,
@@ -81,7 +82,7 @@ impl Target<'_> {
             None => vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))],
         };
         let provider = &node.attributes.provider.provider_name;
-        // A name may have addresses that this adapter cannot reach, such as the other family.
+        // A name may have addresses that this adapter cannot reach, such as addresses of the other family.
         let mut last = None;
         for host in hosts {
             let (channel, start) = (create()?, Instant::now());
@@ -98,13 +99,13 @@ impl Target<'_> {
     /// Connects a channel to one address. Returns the private data of the server.
     pub fn establish(&self, node: &Node, channel: &Channel, host: IpAddr, hello: &[u8]) -> Result<Vec<u8>, Stop> {
         channel.ep.connect(host, self.qualifier, self.timeout, hello)?;
-        // One second more, for providers that exceed the time.
+        // One second more, for providers whose event comes later than the timeout.
         let deadline = Instant::now() + self.timeout + Duration::from_secs(1);
         loop {
             match node.next(Some(deadline), self.interrupt, false)? {
                 None => return Err(Stop::Late(late(self.timeout))),
                 Some(Event::Connection(event)) if event.ep == channel.ep.id() => return self.outcome(event),
-                // Drops requests, which rejects them.
+                // Dropping a connection request rejects it.
                 Some(_) => {}
             }
         }
@@ -130,7 +131,7 @@ impl Target<'_> {
         let condition = match (here, provider) {
             (true, _) if late => return "the server listens but does not respond; is it stopped or busy?".to_owned(),
             (true, "shm") => ", as this user".to_owned(),
-            // An adapter of another interface does not listen at a loopback address.
+            // Only the adapter of the loopback interface listens at a loopback address.
             (true, "tcp") if host.is_loopback() && self.adapter != "tcp-lo" => {
                 ", and is this the address that it prints".to_owned()
             }

@@ -48,7 +48,7 @@ impl Arguments {
         self.host.is_none() && !self.own_peer
     }
 
-    /// Returns the server's qualifier; `None` for any.
+    /// Returns the qualifier on which the server listens. `None` means any free qualifier.
     pub fn listen_on(&self, default: u64) -> Option<u64> {
         (!self.announce).then_some(self.qualifier.unwrap_or(default))
     }
@@ -57,12 +57,12 @@ impl Arguments {
 pub const CLIENT: &str = "Options of the client";
 pub const SERVER: &str = "Options of the server";
 
-/// Returns the arguments that make a process the client.
+/// Returns the group of arguments that make the tool a client. Options of the client require the group.
 pub fn client() -> ArgGroup {
     ArgGroup::new("client").args(["host", "own_peer"])
 }
 
-/// Returns the memory that a peer may make this process allocate: half of the host's.
+/// Returns how many bytes peers may make this process allocate: half of the host's memory.
 #[allow(clippy::useless_conversion, reason = "the types differ between architectures")]
 pub fn max_memory() -> u64 {
     let system = rustix::system::sysinfo();

@@ -1,4 +1,4 @@
-//! An adapter with its dispatchers, and waiting for their events.
+//! An adapter with its dispatchers, and the wait for their events.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::Stop;
 use crate::interrupt::Interrupt;
 use crate::tool::open_adapter;
 
-/// An adapter, and a notification object for its dispatchers.
+/// An adapter, dispatchers that all its endpoints share, and the notification object of all dispatchers.
 pub struct Node {
     pub attributes: Attributes,
     pub pz: Pz,
@@ -21,9 +21,9 @@ pub struct Node {
     pub ia: Ia,
 }
 
-/// Maximum duration of a sleep: a signal just before the sleep does not end it.
+/// Maximum duration of a sleep, after which the interrupt is checked: a signal just before the sleep does not end it.
 const MAX_SLEEP: Duration = Duration::from_millis(200);
-/// Polls between two checks of the clock, with one yield.
+/// Number of polls of all dispatchers before a polling thread checks the clock and yields the CPU.
 const POLLS: u32 = 64;
 
 impl Node {
@@ -45,7 +45,7 @@ impl Node {
         self.attributes.provider.srq_supported && self.attributes.ia.max_srqs > 0
     }
 
-    /// Listens on a qualifier, or on any free one.
+    /// Listens on `qualifier`, or on any free qualifier if it is `None`.
     pub fn listen(&self, qualifier: Option<u64>) -> Result<Psp> {
         Psp::new(&self.ia, qualifier, &self.requests).with_context(|| match qualifier {
             Some(qualifier) => format!("qualifier {qualifier}: cannot listen; --qualifier selects another"),
@@ -53,8 +53,8 @@ impl Node {
         })
     }
 
-    /// Waits for the next event; `poll` replaces sleeping. Returns `None` at the time `until`. Completions precede the
-    /// end of their connection.
+    /// Waits for the next event: polls if `poll` is set, otherwise sleeps. Returns `None` at the time `until`. Returns
+    /// the completions of a connection before the event of its end.
     pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Option<Event>, Stop> {
         let Evds { recv, request, connect } = &self.evds;
         let mut polls = 0_u32;

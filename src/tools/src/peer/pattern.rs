@@ -7,9 +7,9 @@ const STEP: usize = 4096;
 /// The bytes of a transfer. They differ between consecutive transfers and between lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// A connection, or a kind of transfer.
+    /// Number of a connection; or 0 if `number` differs between all transfers.
     pub lane: usize,
-    /// The number of the transfer in its lane.
+    /// Number of the transfer in its lane.
     pub number: u64,
 }
 
@@ -29,7 +29,8 @@ impl Pattern {
         }
     }
 
-    /// Returns the index of the first byte in a region that differs from the transfer.
+    /// Returns the index of the first of `length` bytes at `offset` that differs from the pattern, or `None` if all are
+    /// equal.
     pub fn first_difference(self, region: &Region, offset: usize, length: usize) -> Option<usize> {
         let mut bytes = [0; STEP];
         (0..length).step_by(STEP).find_map(|from| {

@@ -8,7 +8,7 @@ use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, M
 use crate::peer::{self, CLIENT, SERVER};
 use crate::units::{self, DAY};
 
-/// Tests of bandwidth.
+/// The default tests with --both or --reverse: the tests of bandwidth.
 const BANDWIDTH: Option<&str> = Some("send_bw,write_bw,read_bw");
 
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
@@ -154,17 +154,17 @@ pub struct Arguments {
     pub verbose: bool,
 }
 
-/// Bytes of transfers. This is a type, because one argument may contain several.
+/// Sizes of transfers in bytes. A type of its own, because one argument may contain several sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(pub Vec<u64>);
 
 impl Arguments {
-    /// Returns why the arguments contradict each other, if they do.
+    /// Returns the reason why the arguments contradict each other, or `None` if they do not.
     pub fn contradiction(&self) -> Option<String> {
         if self.peer.is_server() && self.peer.common.json {
             return Some("--json is for the client, which has HOST or --self".to_owned());
         }
-        // A conflict with a required argument makes clap ignore the requirement.
+        // --peer-cpu requires --self, but clap ignores a requirement that conflicts with a given argument.
         if self.peer.host.is_some() && !self.peer_cpu.is_empty() {
             return Some("--peer-cpu is for the server that --self starts".to_owned());
         }
@@ -194,7 +194,7 @@ impl Arguments {
         self.limit.unwrap_or(default.max(120))
     }
 
-    /// Returns the measurements in their order.
+    /// Returns the plans of all measurements, in order: for each test, each size.
     pub fn plans(&self) -> Vec<Plan> {
         self.test.iter().flat_map(|&test| self.size.0.iter().map(move |&size| self.plan(test, size))).collect()
     }

@@ -41,7 +41,7 @@ impl<'a> Client<'a> {
         Ok(Self { ia: ia.clone(), arguments, cpus, server: (host, target.qualifier), near, control })
     }
 
-    /// Returns the plan with the values that depend on this host.
+    /// Returns the plan with the values that depend on this host: `near` and `crowded`.
     pub fn settled(&self, plan: &Plan) -> Plan {
         let plan = Plan { near: self.near, ..*plan };
         Plan { crowded: self.cpus.are_few_for(&plan), ..plan }
@@ -74,12 +74,12 @@ impl<'a> Client<'a> {
         side.exchange(&mut self.control)?;
         side.connect(self.server, number, self.arguments.timeout())?;
         let duration = self.arguments.duration.map(Duration::from_secs_f64);
-        // Leave time for the end of the measurement.
+        // The last turn ends before the limit, to leave time for the server's report.
         let spare = (self.arguments.timeout() / 4).min(Duration::from_secs(5));
         let goal = Goal::new(plan, duration, Instant::now() + self.control.limit.left().saturating_sub(spare));
         let name = &self.arguments.name;
         let made = Plan { outstanding: side.workers.first().map_or(0, Worker::window), ..*plan };
-        // The first thread represents the others.
+        // During a measurement only the times of the first thread are known, so assume them for all threads.
         let mut show = |end, measured, usage| {
             let threads = vec![measured; plan.threads as usize];
             show(end, &Measurement::new(name, &made, &threads, usage, Usage::default()))

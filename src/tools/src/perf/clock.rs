@@ -21,7 +21,7 @@ pub fn ticks() -> u64 {
     }
 }
 
-/// Returns the nanoseconds of a tick, which the first call measures for 5 ms.
+/// Returns the nanoseconds of a tick of [`ticks`], which the first call measures for 5 ms.
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
@@ -34,7 +34,8 @@ pub fn nanoseconds_of_tick() -> f64 {
     })
 }
 
-/// Reads the clock and the counter together: the closest of several attempts, because other threads may run in between.
+/// Reads the clock and the counter at the same time: uses the closest of 20 attempts, because another thread may run
+/// between two reads.
 fn clock_and_ticks() -> (Instant, u64) {
     let mut closest = (u64::MAX, Instant::now(), ticks());
     for _ in 0..20 {
@@ -63,7 +64,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns the usage since an arbitrary time.
+    /// Returns the usage since an arbitrary but fixed time, for [`Self::since`].
     pub fn until_now() -> Self {
         Self { elapsed: duration_of(ClockId::Monotonic), processor: duration_of(ClockId::ProcessCPUTime) }
     }
@@ -97,7 +98,7 @@ const DIGITS: u8 = 3;
 
 #[derive(Debug)]
 pub struct Steps {
-    /// Ticks of the steps of this turn.
+    /// Durations of the steps of this turn, in ticks.
     ticks: Box<[u64]>,
     count: usize,
     last: u64,
@@ -109,7 +110,7 @@ pub struct Steps {
 pub struct Measured {
     /// Start and duration of each turn.
     pub turns: Vec<(Instant, Duration)>,
-    /// The times of all steps in ticks.
+    /// Durations of all steps, in ticks.
     pub ticks: Histogram<u64>,
     pub tick: f64,
 }
@@ -132,7 +133,7 @@ impl Steps {
     pub fn step(&mut self) {
         let now = ticks();
         let at = self.count & (self.ticks.len() - 1);
-        // The counter may differ slightly between CPUs.
+        // The counters of two CPUs may differ slightly, so `now` may be less than `last`.
         self.ticks[at] = now.saturating_sub(self.last);
         self.count += 1;
         self.last = now;
@@ -150,7 +151,7 @@ impl Steps {
         self.last = now;
     }
 
-    /// Ends a turn and adds its steps. Returns its duration.
+    /// Ends a turn, and adds the times of its steps to `measured`. Returns the duration of the turn.
     pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
         for &ticks in &self.ticks[..self.count.min(MAX_STEPS)] {

@@ -15,30 +15,30 @@ use super::limit::Limit;
 use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Target};
 
-/// Private data of this connection's request and acceptance.
+/// Private data of the request for a control connection and of its acceptance, with the version of the protocol.
 pub const GREETING: &[u8] = b"dat-perf 6";
 
 pub const GONE: &str = "the peer has gone away";
 
-/// Maximum bytes of a message: the memory of all threads.
+/// Maximum bytes of a message. The longest is [`Message::Memory`] with all threads.
 const MAX_MESSAGE: usize = 16_384;
-/// Maximum characters of a reason.
+/// Maximum characters of the reason in [`Message::Refused`].
 const MAX_REASON: usize = 160;
-/// Receive buffers: a client sends turns without waiting for the target of RDMA.
+/// Receive buffers of the connection: a client sends turns without waiting until a target of RDMA takes them.
 const RECEIVES: usize = 64;
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum wait for the reason why the peer failed.
+/// Maximum time to wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A thread's memory at the peer: context, address, and bytes between buffers.
+/// The peer's memory for the RDMA operations of a thread: RMR context, address, and bytes from one buffer to the next.
 pub type Memory = (u32, u64, u64);
 
-/// A message, which is sent as JSON.
+/// A message on the control connection, sent as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// To the server: the next measurement.
     Plan(Plan),
-    /// To the client: the number of the measurement, which its connection requests contain.
+    /// To the client: the number of the measurement, which the client's connection requests must contain.
     Ready(u64),
     /// To the client: the reason why the server failed.
     Refused(String),
@@ -74,7 +74,7 @@ pub struct Control {
     // Declared before its adapter, so that the endpoint is freed first.
     channel: Channel,
     node: Node,
-    /// Messages that were received and not read yet.
+    /// Received messages that no function has returned yet.
     inbox: VecDeque<Message>,
     gone: bool,
     pub limit: Limit,
@@ -148,7 +148,7 @@ impl Control {
         }
     }
 
-    /// Returns the reason that the peer sent before it failed.
+    /// Returns the reason that the peer sent before it failed, or `None` if none arrives in time.
     pub fn last_words(&mut self) -> Option<String> {
         let until = Instant::now() + LAST_WORDS_TIMEOUT;
         loop {
@@ -161,7 +161,7 @@ impl Control {
         }
     }
 
-    /// Disconnects after the sent messages have arrived.
+    /// Disconnects gracefully: after the sent messages have arrived.
     pub fn close(mut self) -> anyhow::Result<()> {
         self.channel.ep.disconnect(DAT_CLOSE_GRACEFUL_FLAG)?;
         let until = Instant::now() + SEND_TIMEOUT;
@@ -169,7 +169,7 @@ impl Control {
         Ok(())
     }
 
-    /// Handles one event. Returns `None` if none arrives in time.
+    /// Handles one event. Returns `None` if none arrives before `until`.
     fn handle_event(&mut self, until: Instant) -> anyhow::Result<Option<()>> {
         let Some(event) = self.node.next(Some(until), &self.limit.interrupt, false)? else { return Ok(None) };
         match event {
@@ -193,7 +193,7 @@ fn channel(node: &Node) -> anyhow::Result<Channel> {
     Channel::new(node, MAX_MESSAGE, RECEIVES, false)
 }
 
-/// Returns the memory of the peer for an RDMA operation.
+/// Returns `length` bytes of the peer's buffer `slot`, for an RDMA operation.
 #[inline(always)]
 pub fn remote((context, address, step): Memory, slot: usize, length: usize) -> Remote {
     Remote { context, address: address.wrapping_add((slot as u64).wrapping_mul(step)), length: length as u64 }

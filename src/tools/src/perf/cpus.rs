@@ -10,8 +10,8 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::plan::Plan;
 use crate::print;
 
-/// Pins this thread, and threads that it starts later, to a CPU of a list, which threads use in turn. An empty list
-/// leaves the choice to the system.
+/// Pins the calling thread, and threads that it starts later, to a CPU of the list `cpus`. Successive numbers `thread`
+/// get the CPUs in turn. An empty list pins no thread.
 pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
     if cpus.is_empty() {
         return Ok(());
@@ -42,7 +42,8 @@ impl Cpus {
         Self { usable, load, own: own.to_vec(), peer: peer.to_vec(), child }
     }
 
-    /// Returns the numbers of threads that poll and of CPUs that they share.
+    /// Returns the number of threads that poll, and the number of CPUs that they share. Counts the server's threads too
+    /// if the server is a child process, or is on this host and this process is not pinned.
     pub fn pollers(&self, plan: &Plan) -> (usize, usize) {
         let threads = if plan.wait { 0 } else { plan.threads as usize };
         let both = plan.near && (self.child || self.own.is_empty());

@@ -18,8 +18,8 @@ use super::plan::{Plan, Test};
 use super::stream::{self, Part};
 use super::worker::Worker;
 
-/// Reads or polls of an RDMA target before it checks for the next turn, which polls the adapter. For shm, a target that
-/// polls every 5 us always polls.
+/// How often a target of RDMA reads its memory, or polls its dispatcher, between two checks for the next turn. A check
+/// polls the adapter. For shm, a process that polls its adapter every 5 us counts as always polling.
 const READS_PER_CHECK: usize = 100_000;
 /// [`READS_PER_CHECK`] if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;
@@ -31,10 +31,10 @@ pub struct Outcome {
     pub usage: Usage,
 }
 
-/// Runs the threads until the client ends the measurement. Returns the first error of a thread.
+/// Runs the threads until the client ends the measurement. Fails if a thread fails.
 ///
-/// The calling thread is the first one, already pinned to the first of `cpus`. Only the client has a `goal`, and with
-/// --interval `intervals`.
+/// The calling thread is the first thread, already pinned to the first of `cpus`. Only the client has a `goal`, and
+/// with --interval `intervals`.
 pub fn run<'a>(
     workers: &mut [Worker],
     control: &'a mut Control,
@@ -64,7 +64,7 @@ pub fn run<'a>(
         }
         let made = lead.run(first).inspect_err(|_| lead.control.limit.fail());
         let Lead { turns, reported, usage, .. } = lead;
-        // Without a sender of turns, the other threads end.
+        // The other threads end when their senders of turns are dropped.
         drop(turns);
         let others: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect();
         let failed = reported.try_iter().find_map(Result::err);
@@ -88,12 +88,12 @@ impl<'a> Member<'a> {
 
     fn is_target(&self) -> bool {
         let Plan { test, both, reverse, .. } = self.worker.plan;
-        // With --reverse, a message ends each turn, for which the target waits.
+        // With --reverse, the target waits for the message that ends each turn, so it takes part in the turn.
         !self.worker.initiator && !both && !reverse && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
-    /// Performs the transfers of a turn. Returns their duration without the uncounted first transfer; adds the usage of
-    /// a turn that counts.
+    /// Performs the transfers of a turn. Returns their duration. In a turn that counts, omits the first transfer, and
+    /// adds the usage of the others to `usage`.
     fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
         let (start, end) = (self.made, self.made + turn.all());
         self.made = end;
@@ -106,7 +106,7 @@ impl<'a> Member<'a> {
             self.transfer(start, end)?;
             return Ok(began.elapsed());
         }
-        // Not counted: the peer may not have received the turn yet.
+        // The first transfer does not count, because the peer may not have received the turn yet.
         self.transfer(start, start + 1)?;
         let before = Usage::until_now();
         self.steps.start();
@@ -126,10 +126,11 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn; `next(true)` waits for it. A target of RDMA polls or sleeps until then.
+    /// Waits for the next turn. `next(true)` sleeps until it arrives; `next(false)` returns `None` if it has not
+    /// arrived. A target of RDMA may poll its memory or dispatcher between calls of `next(false)`.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
-        // The target of read_lat must not disturb the measurement.
+        // The target of read_lat sleeps, so that it does not disturb the measurement.
         let sleeps = !self.is_target() || wait || (test == Test::ReadLat && !target_polls);
         loop {
             if let Some(turn) = next(sleeps)? {
@@ -137,7 +138,7 @@ impl<'a> Member<'a> {
             }
             for _ in 0..if crowded { CROWDED_READS_PER_CHECK } else { READS_PER_CHECK } {
                 if target_polls {
-                    // The control connection reports the end of the peer.
+                    // Errors are ignored: the control connection reports the end of the peer.
                     let _ = self.worker.try_receive();
                 } else {
                     let _ = self.worker.into.load(size as usize - 1);
@@ -169,7 +170,7 @@ impl Lead<'_> {
     fn run(&mut self, worker: &mut Worker) -> anyhow::Result<Measured> {
         let mut member = Member::new(worker);
         let target = member.is_target();
-        // The usage of a target is measured from one turn to the next.
+        // A target makes no transfers, so its usage is measured from a turn that counts to the next turn.
         let mut before = None;
         loop {
             self.show_interval(&member, false)?;
@@ -178,7 +179,7 @@ impl Lead<'_> {
                 self.usage.add_since(before);
             }
             for sender in &self.turns {
-                // A thread that has ended has reported its error.
+                // Sending fails if the thread has ended. It has then reported its error.
                 let _ = sender.send(turn);
             }
             if turn.transfers == 0 {

@@ -10,7 +10,7 @@ use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);
-/// Maximum growth from turn to turn, because the time of a turn may be unusual.
+/// Maximum factor by which the transfers grow from turn to turn, because the time of one turn may be unusually short.
 const MAX_GROWTH: u64 = 16;
 /// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;
@@ -24,7 +24,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Returns the number of transfers, including the uncounted one.
+    /// Returns the number of transfers, including the unmeasured transfer.
     pub fn all(self) -> u64 {
         self.transfers + u64::from(self.counts && self.transfers > 0)
     }
@@ -34,7 +34,7 @@ impl Turn {
 pub struct Goal {
     warmup: u64,
     transfers: u64,
-    /// Duration of the measurement, if it determines the end.
+    /// Duration of the measurement, with --duration. `None` if the number of transfers determines the end.
     duration: Option<Duration>,
     /// Latest end.
     until: Instant,
@@ -67,7 +67,7 @@ impl Goal {
         Turn { transfers: if over { 0 } else { self.fitting(self.transfers, wanted.min(left).min(max)) }, counts: true }
     }
 
-    /// Returns the transfers that fit into `time`: at least one, at most `left`.
+    /// Returns the number of transfers of a turn that takes at most about `time`: at least one, at most `left`.
     fn fitting(&self, left: u64, time: Duration) -> u64 {
         let in_time = (time.min(TURN).as_secs_f64() / self.slow.max(1e-9)) as u64;
         let max = in_time.min(self.last.saturating_mul(MAX_GROWTH)).min(MAX_STEPS as u64);
@@ -75,7 +75,8 @@ impl Goal {
     }
 
     pub fn made(&mut self, turn: Turn, took: Duration) {
-        // On a busy host one turn may be a thousand times slower than the next. The first transfer is never typical.
+        // On a busy host, one turn may be a thousand times slower than the next, so older times count too. A turn of a
+        // single transfer is not typical, and does not count.
         let before = if self.last <= 1 { 0.0 } else { self.slow / 2.0 };
         self.slow = before.max(took.as_secs_f64() / turn.transfers.max(1) as f64);
         self.last = turn.transfers;

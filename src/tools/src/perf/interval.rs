@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 
 use super::clock::{Measured, Usage, times};
 
-/// Receives the end of an interval, counted from the first turn, with the measured times and the usage.
+/// A function that receives the end of an interval, as the time since the first turn, its measured times and its usage.
 pub type Show<'a> = &'a mut dyn FnMut(Duration, Measured, Usage) -> Result<()>;
 
 pub struct Intervals<'a> {
@@ -16,7 +16,7 @@ pub struct Intervals<'a> {
     began: Option<Instant>,
     /// The end of the current interval, counted from the first turn.
     end: Duration,
-    /// Turns, times and usage of the previous intervals.
+    /// Number of turns in the previous intervals. The next two fields are their times and usage.
     turns: usize,
     ticks: Histogram<u64>,
     usage: Usage,
@@ -39,7 +39,8 @@ impl<'a> Intervals<'a> {
         };
         self.began = Some(first.0);
         let time = last.0 + last.1 - first.0;
-        // A shorter turn than a hundredth would cost more time than it measures.
+        // If less than a hundredth of the interval is left, it ends now: so short a turn would cost more time than it
+        // measures.
         if !ended && time + self.every / 100 < self.end {
             return Ok(());
         }

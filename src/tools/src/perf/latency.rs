@@ -9,7 +9,7 @@ use super::clock::{Steps, pause};
 use super::plan::{Plan, Transfer};
 use super::worker::{Worker, slot};
 
-/// Reads of memory that take about as long as a poll.
+/// Number of reads of memory that take about as long as a poll of a dispatcher.
 const LOADS: u32 = 64;
 
 pub fn run(worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {

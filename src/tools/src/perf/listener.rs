@@ -10,7 +10,7 @@ use super::control::Control;
 use crate::interrupt::Interrupt;
 use crate::peer::{Node, Stop};
 
-/// Maximum requests of clients that wait until the server has served another.
+/// Maximum number of clients whose requests wait while the server serves a client.
 pub const MAX_REQUESTS: usize = 64;
 /// Interval at which a server that waits for a connection checks whether the client has disconnected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -18,7 +18,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 const DATA: &str = "dat-data ";
 
 pub struct Listener {
-    // The service point is freed first.
+    // Declared first, so that the service point is freed before the objects of `node`.
     pub psp: Psp,
     pub node: Node,
     /// Requests of clients that arrived during a measurement.
@@ -30,7 +30,7 @@ impl Listener {
         Ok(Self { psp: node.listen(qualifier)?, node, waiting: VecDeque::new() })
     }
 
-    /// Waits for the next client, or another program. Rejects late requests of earlier measurements.
+    /// Waits for the request of the next client, or of another program. Rejects late requests of earlier measurements.
     pub fn next_client(&mut self, interrupt: &Interrupt) -> Result<Cr, Stop> {
         loop {
             let request = match self.waiting.pop_front() {
@@ -46,7 +46,7 @@ impl Listener {
         }
     }
 
-    /// Waits for the request with this private data. Fails after the client of `control` disconnected.
+    /// Waits for the request with the private data `greeting`. Fails after the client of `control` disconnected.
     pub fn connection(&mut self, greeting: &[u8], control: &mut Control) -> anyhow::Result<Cr> {
         loop {
             let until = Instant::now() + CHECK_INTERVAL;
@@ -55,7 +55,7 @@ impl Listener {
                 if data.starts_with(greeting) {
                     return Ok(request);
                 }
-                // A dropped request is rejected.
+                // Any other request is dropped, which rejects it.
                 if !data.starts_with(DATA.as_bytes()) && self.waiting.len() < MAX_REQUESTS {
                     self.waiting.push_back(request);
                 }

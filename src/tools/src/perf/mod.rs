@@ -9,15 +9,15 @@
 //! | [`plan`], [`control`] | a measurement, and how the sides agree on it |
 //! | [`listener`] | the connection requests of clients and their measurements |
 //! | [`side`], [`crew`], [`limit`] | the objects and threads of a process, and its limits |
-//! | [`worker`], [`latency`], [`stream`] | the part of a thread: the measured loops |
-//! | [`goal`], [`interval`] | the number of transfers in the next turn, and the end; the intervals of --interval |
+//! | [`worker`], [`latency`], [`stream`] | the objects of a thread, and its measured loops |
+//! | [`goal`], [`interval`] | when turns, the measurement, and the intervals of --interval end |
 //! | [`clock`], [`cpus`] | times and CPU time, CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
-//! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. The measured loops
-//! read no clock except the CPU's counter. After each turn of up to 32,768 transfers, the times are added to a
-//! histogram, and the client chooses the next turn. A thread without events periodically checks the limits and the
-//! connections.
+//! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. A thread makes the
+//! transfers in turns of up to 32,768. The measured loops read no clock except the CPU's counter. After each turn, its
+//! times are added to a histogram, and the client chooses the next turn. A thread that waits for an event periodically
+//! checks the limits and the connections.
 
 mod arguments;
 mod client;
@@ -97,7 +97,7 @@ fn measure(plans: &[Plan], results: &mut Results, interrupt: &Interrupt) -> anyh
     let peer = &arguments.peer;
     let library = peer.common.library_with(Some(arguments.name.as_bytes()))?.library;
     let cpus = Cpus::new(&arguments.cpu, &arguments.peer_cpu, peer.own_peer);
-    // First, because a child process inherits the CPUs.
+    // Start the child process before pinning this thread, because a child inherits the pinned CPUs.
     let server = if peer.own_peer { Some(start_server(arguments, library)?) } else { None };
     cpus::pin(&cpus.own, 0)?;
     let ia = open_adapter(library, &arguments.name)?;
@@ -140,7 +140,7 @@ fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child
 }
 
 impl Results<'_> {
-    /// Writes a row, except as JSON.
+    /// Adds a row, and writes it. JSON is written by [`end`](Self::end) instead.
     fn add(&mut self, row: Measurement) -> anyhow::Result<()> {
         let first = self.rows.is_empty();
         match (self.arguments.csv, self.arguments.peer.common.json) {
@@ -152,13 +152,13 @@ impl Results<'_> {
         Ok(())
     }
 
-    /// Writes lines to standard output, between two states of the progress.
+    /// Writes the lines that `text` returns to standard output, while the progress bar is hidden.
     fn show(&mut self, text: impl FnOnce(&mut Table) -> anyhow::Result<String>) -> anyhow::Result<()> {
         let text = text(&mut self.table)?;
         self.progress.suspend(|| print::line(text))
     }
 
-    /// Writes what follows the rows; JSON also without rows.
+    /// Writes the summary after the rows; or as JSON all rows, even if there are none.
     fn end(&self) -> anyhow::Result<()> {
         match (self.arguments.csv, self.arguments.peer.common.json) {
             (true, _) => Ok(()),

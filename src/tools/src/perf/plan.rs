@@ -90,7 +90,7 @@ pub const MAX_OUTSTANDING: u32 = 16_384;
 pub const MAX_SIZE: u64 = 1 << 31;
 /// Maximum transfers of a thread, which take days.
 pub const MAX_ITERATIONS: u64 = 1 << 40;
-/// Maximum of an uninterruptible pause, in microseconds.
+/// Maximum of a pause in microseconds. An interrupt does not end a pause.
 pub const MAX_PAUSE: u32 = 1_000_000;
 
 impl Plan {
@@ -103,7 +103,8 @@ impl Plan {
         }
     }
 
-    /// Returns whether a process makes the transfers, or if both make transfers, the first one.
+    /// Returns whether the client (the server without `is_client`) makes the transfers. If both make transfers, returns
+    /// whether this side makes the first.
     pub fn is_initiator(&self, is_client: bool) -> bool {
         is_client != self.reverse
     }

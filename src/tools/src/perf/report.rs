@@ -14,10 +14,10 @@ const CPU: [&str; 2] = ["CPU %", "SERVER"];
 
 /// The tables of latency and of bandwidth, which are written row by row.
 pub struct Table {
-    /// Digits of the longest size.
+    /// Width of the column BYTES.
     digits: usize,
     gbits: bool,
-    /// The kind of the last row: set for latency.
+    /// `true` if the last row is of a test of latency. `None` before the first row.
     last: Option<bool>,
 }
 
@@ -50,7 +50,7 @@ impl Table {
         let mut name = row.test.to_string();
         if let Some(end) = end {
             name = format!("{:>6.2} s", end.as_secs_f64());
-            // Known only at the end of the measurement.
+            // The CPU time of the server is known only at the end of the measurement.
             cells.pop();
         }
         let head = self.line(["TEST", "BYTES"], heads.iter().map(|head| head.to_string()));
@@ -68,7 +68,7 @@ impl Table {
     }
 }
 
-/// Returns a number with four digits, or with more of an integer.
+/// Formats a number with four digits; from 10,000, formats all digits of the integer.
 fn short(number: f64) -> String {
     let digits = match number {
         ..10.0 => 3,

@@ -112,12 +112,13 @@ impl Measurement {
 
 fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     let (ways, tick) = (f64::from(plan.test.ways()), threads.first().map_or(1.0, |thread| thread.tick));
-    // Both processes pause in a round.
+    // Both processes pause in a round, once each.
     let pauses = ways * f64::from(plan.pause) * 1e3;
     (ticks * tick - pauses).max(0.0) / ways
 }
 
-/// Returns the sum over all turns of the time from the first thread's start to the last thread's end.
+/// Returns the total duration of all turns. A turn lasts from the start of its first thread to the end of its last
+/// thread.
 fn whole_time(threads: &[Measured]) -> Duration {
     let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
     let turn = |at: usize| {
@@ -131,7 +132,7 @@ fn whole_time(threads: &[Measured]) -> Duration {
 /// Lower bounds of the classes in each power of ten.
 const BOUNDS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
-/// Returns the nonempty classes of `times`: each time with its count, in ascending order.
+/// Returns the nonempty classes of `times`, which are pairs of a time and its count, in ascending order.
 fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (time, count) in times {
@@ -150,7 +151,7 @@ fn bounds(time: f64) -> (f64, f64) {
     if time < 1.0 {
         return (0.0, 1.0);
     }
-    // Powers of ten from 1 are exact.
+    // The time is at least 1, and powers of ten from 1 are exact.
     let power = 10f64.powi(time.log10().floor() as i32);
     let all = || BOUNDS.iter().flat_map(|bound| [bound * power]).chain([10.0 * power, 12.0 * power]);
     let from = all().filter(|&bound| bound <= time).fold(power, f64::max);

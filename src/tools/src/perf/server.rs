@@ -1,4 +1,4 @@
-//! The server, which serves clients consecutively.
+//! The server, which serves one client after another.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::peer::{Node, Stop};
 use crate::print;
 
-/// Serves clients until it is interrupted, or with `--once` only the first one.
+/// Serves clients until it is interrupted. With `--once`, serves only the first client.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let library = arguments.peer.common.library_with(Some(arguments.name.as_bytes()))?.library;
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
@@ -64,7 +64,8 @@ impl Server<'_> {
         if self.arguments.verbose || io::stdout().is_terminal() { print::line(text) } else { Ok(()) }
     }
 
-    /// Serves a client until it disconnects. Rejects another program and returns `false`.
+    /// Serves a client until it disconnects. Rejects a program that is not dat-perf of this version, and returns
+    /// `false`.
     fn visit(&mut self, request: Cr) -> anyhow::Result<bool> {
         let peer = request.query()?;
         let name = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
@@ -87,7 +88,8 @@ impl Server<'_> {
         Ok(true)
     }
 
-    /// Performs a measurement, or sends the reason why that is impossible. The client may then request another.
+    /// Performs a measurement, or sends the reason why that is impossible. In both cases the client may then request
+    /// another measurement.
     fn serve(&mut self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
         let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
         let mut side = match Side::new(&self.listener.node.ia, &self.arguments.name, plan, false, &control.limit) {
@@ -101,7 +103,7 @@ impl Server<'_> {
         match crew::run(&mut side.workers, control, &self.arguments.cpu, None, None) {
             Ok(outcome) => control.say(&Message::Report(outcome.usage)),
             Err(error) => {
-                // A client that has gone gets no reason.
+                // Sending the reason fails if the client has gone.
                 if !self.interrupt.is_set() {
                     let _ = control.say(&Message::refused(&error));
                 }

@@ -27,7 +27,7 @@ impl Side {
         };
         ensure!(plan.size <= max, "{name}: the maximum size of a transfer is {max} bytes");
         ensure!(plan.threads == 1 || adapter.provider.is_thread_safe, "{name}: the provider is not thread-safe");
-        // Checked, because the peer determines the size.
+        // Checked at the server too, because the client determines the size.
         let (memory, max) = (worker::memory(plan, &adapter.ia, initiator), max_memory());
         ensure!(memory <= max, "it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);
         let pz = Pz::new(ia)?;
@@ -54,7 +54,8 @@ impl Side {
             for (connection, ep) in worker.eps.iter().enumerate() {
                 ep.connect(host, qualifier, timeout, &greeting(number, thread, connection))?;
                 worker.established().map_err(|error| {
-                    // No query returns the maximum connections between two processes.
+                    // No query returns how many connections there can be between two processes, so the error reports
+                    // it.
                     let before = thread * worker.eps.len() + connection;
                     let limits = [DAT_CONNECTION_EVENT_NON_PEER_REJECTED, DAT_CONNECTION_EVENT_UNREACHABLE];
                     let full = before > 0 && limits.into_iter().any(|limit| error.to_string() == event_name(limit));

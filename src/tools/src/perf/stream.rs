@@ -2,8 +2,8 @@
 //!
 //! A sender counts credits, one for each receive buffer that the peer has posted. Each empty message of the receiver
 //! returns a quarter of the credits. The target of RDMA makes no transfers, unless --both is set. An empty message also
-//! ends each turn of sends in one direction, of RDMA in both, and of RDMA by the server, so that the measured time
-//! includes the arrival of all transfers.
+//! ends each turn of sends in one direction, of RDMA in both directions, and of RDMA by the server. So the measured
+//! time includes the arrival of all transfers.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl Part {
         Part::Messages(Messages { sent, received, credits, quarter: (credits / 4).max(1), ahead: 0 })
     }
 
-    /// With --reverse, the client starts the measured transfers of the server by an empty message.
+    /// With --reverse, the client sends an empty message to start the measured transfers, for which the server waits.
     pub fn start(&mut self, worker: &mut Worker) -> anyhow::Result<()> {
         match self {
             _ if !worker.initiator => worker.post_send(0, 0, 0),
@@ -82,12 +82,12 @@ pub struct Messages {
     /// All credits of a lane; an empty message returns a quarter of them.
     credits: usize,
     quarter: usize,
-    /// Messages received for turns that have not begun.
+    /// Received messages that [`exchange`](Self::exchange) has not counted yet. They may belong to the next turn.
     ahead: u64,
 }
 
 impl Messages {
-    /// Sends these messages, receives as many, or both.
+    /// Sends the messages with these numbers, receives that many messages, or both.
     fn exchange(&mut self, worker: &mut Worker, messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
         let (initiator, both, wanted) = (worker.initiator, worker.plan.both, messages.end - messages.start);
         if initiator || both {
@@ -120,7 +120,7 @@ impl Messages {
             while worker.outstanding >= worker.plan.outstanding as usize {
                 worker.reap()?;
             }
-            // Take credits before they are needed.
+            // Take returned credits before they are needed, so that the sender rarely waits.
             if worker.plan.both || self.sent[account].credits < self.credits / 2 {
                 while let Some(message) = worker.try_receive()? {
                     self.take(worker, &message)?;
@@ -143,7 +143,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Waits for the empty message that starts or ends a turn: only this one raises the credits above the maximum.
+    /// Waits for the empty message that starts or ends a turn: only this message raises the credits above the maximum.
     fn await_empty(&mut self, worker: &mut Worker) -> anyhow::Result<()> {
         while self.sent[0].credits <= self.credits {
             self.take_next(worker)?;
@@ -228,7 +228,7 @@ fn rdma_all(worker: &mut Worker, next: &mut [u64], transfers: Range<u64>, steps:
     Ok(())
 }
 
-/// Reaps one completion. With `check`, it is a read, whose bytes are compared.
+/// Reaps one completion of an RDMA operation. With `check`, compares the bytes of the read.
 #[inline(always)]
 fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
     let slot = worker.reap()?;
@@ -251,7 +251,8 @@ pub fn fill_readable(worker: &Worker) {
     }
 }
 
-/// With --verify, compares the bytes that the last of the peer's `transfers` wrote.
+/// With --verify, compares the bytes that the peer wrote in `transfers` transfers: in each buffer, the bytes of the
+/// last transfer.
 pub fn check_written(worker: &Worker, transfers: u64) -> anyhow::Result<()> {
     let plan = worker.plan;
     if plan.verify && plan.test == Test::WriteBw && (plan.both || !worker.initiator) {

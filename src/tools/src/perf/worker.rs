@@ -26,7 +26,7 @@ const POLLS: u32 = 1 << 12;
 const CROWDED_POLLS: u32 = 8;
 /// Yields before a thread checks that the measurement continues.
 const YIELDS: u32 = 1 << 8;
-/// Interval of this check while a thread waits for an event.
+/// Interval at which a thread that sleeps until an event checks that the measurement continues.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +34,12 @@ struct Layout {
     bytes: usize,
     /// Bytes from one buffer to the next; 0 for a single buffer.
     step: usize,
-    /// Total bytes, saturated: the peer's plan determines them.
+    /// Total bytes. Saturated, because the peer's plan may contain any numbers.
     length: u64,
 }
 
 impl Layout {
-    /// Creates the layout of a buffer and of `slots` further ones.
+    /// Creates the layout of a buffer of `bytes` bytes, and `slots` further buffers.
     fn new(bytes: usize, slots: usize) -> Self {
         let bytes = bytes.max(64);
         let step = if slots > 0 { bytes.next_multiple_of(64) } else { 0 };
@@ -80,7 +80,7 @@ pub struct Buffers {
 impl Buffers {
     fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
         let region = Region::new(pz, usize::try_from(layout.length)?, DAT_MEM_PRIV_ALL_FLAG)?;
-        // Unwritten pages share one page of zeros, always in the cache.
+        // Write each page: unwritten pages would share one page of zeros, which stays in the cache.
         for page in (0..region.length()).step_by(PAGE) {
             region.write(page, &[0]);
         }
@@ -92,7 +92,7 @@ impl Buffers {
         self.region.segment(slot * self.layout.step, size)
     }
 
-    /// Returns one byte of the first buffer, which the peer may be writing.
+    /// Returns the byte of the first buffer at `offset`, which the peer may be writing.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
         self.region.load(offset)
@@ -122,7 +122,7 @@ impl Buffers {
         }
     }
 
-    /// Checks the first buffer after [`set_end`](Self::set_end).
+    /// Checks a transfer in the first buffer, whose end the peer wrote with [`set_end`](Self::set_end).
     pub fn check_with_end(&self, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         let (end, wanted) = (size.min(8), number.to_be_bytes());
         self.check(0, size - end, lane, number)?;
@@ -323,7 +323,8 @@ impl Worker {
         if self.yields.get() % YIELDS == 0 { self.check() } else { Ok(()) }
     }
 
-    /// Fails after the end of a connection or at a limit. Receives of an SRQ do not end with a connection.
+    /// Fails after the end of a connection or at a limit. A thread that waits for a receive of an SRQ sees the end of a
+    /// connection only here.
     #[cold]
     fn check(&self) -> anyhow::Result<()> {
         match self.evds.connect.dequeue()? {
@@ -374,7 +375,7 @@ impl Worker {
 }
 
 /// Returns the number of receive buffers of an active connection, or of the shared receive queue: enough that the
-/// sender rarely stops.
+/// sender rarely waits for credits.
 fn depth(plan: &Plan, adapter: &IaAttributes) -> usize {
     let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
     let mut depth = 4;

@@ -1,4 +1,4 @@
-//! The rounds of the client.
+//! Performs the rounds of the client.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
         let start = Instant::now();
         let tried = match &mut session {
             Some(session) => one_round(plan, session, round),
-            // It may be temporary.
+            // A failure to reconnect may be temporary, so only this round is lost.
             None => match Session::connect(plan).unwrap_or_else(|error| Err((error.into(), String::new()))) {
                 Ok(Peer::Session(back)) => {
                     report.note(GOOD, format!("{} is back", back.address))?;
@@ -49,7 +49,8 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
             }
             Err(Stop::Late(reason)) => {
                 report.lost(round, reason)?;
-                // Reconnects, so that a later round does not take the late response for its own.
+                // The response may still arrive. The client reconnects, so that a later round does not take it for its
+                // own.
                 if let Some(session) = session.take() {
                     report.note(ATTENTION, format!("{} does not respond; connecting again", report.host))?;
                     session.end(plan.target.interrupt);
@@ -102,7 +103,7 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
     Ok((times, wrong))
 }
 
-/// Waits for the start of the next round.
+/// Waits for the start of the next round: `plan.interval` after `start`, without a session at least [`RETRY_INTERVAL`].
 fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant) -> Result<(), Stop> {
     let interrupt = plan.target.interrupt;
     match session {

@@ -4,9 +4,10 @@
 //! page describes a round. The bytes of a transfer depend on its round ([`wire::bytes`]), and each side compares them.
 //!
 //! Private data identify the protocol and the connections of a client, and contain the size of transfers and the memory
-//! for RDMA; a peer with other private data only connects. One thread of the server serves all clients. It polls if a
-//! client requests this, and otherwise waits for one notification object. After a lost round the client opens the
-//! adapter again, so that it mistakes no late response for another.
+//! for RDMA. With a peer that sends other private data, dat-ping connects, but exchanges no data. One thread of the
+//! server serves all clients. It polls if a client requests this, and otherwise waits for one notification object.
+//! After a lost round, the client opens the adapter and connects again, so that it does not mistake a late response for
+//! the next.
 
 mod arguments;
 mod client;
@@ -31,14 +32,15 @@ const PORT: u64 = 18_515;
 const MAX_SIZE: u32 = 64 << 20;
 /// Maximum queued events of each kind for a client's connections.
 const EVENTS: usize = 32;
-/// Receive buffers of a connection, several because a send may complete after the response has arrived.
+/// Receive buffers of a connection. dat-ping sends one message and waits for the response, but other programs may send
+/// more.
 const RECEIVES: usize = 4;
 
 impl Tool for Arguments {
     const MANUAL: &'static str = include_str!("manual.txt");
 
     fn run(self) -> anyhow::Result<Outcome> {
-        // Without a name, adapters that do not open are no errors.
+        // Without a name, dat-ping tries each adapter, so a failure to open one is no error.
         if self.name.is_some() {
             log_errors();
         }

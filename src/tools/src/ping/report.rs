@@ -24,7 +24,7 @@ pub struct Report {
     address: Option<IpAddr>,
     /// Set if the server was reached and polls.
     server_polls: bool,
-    /// Time in which a program other than dat-ping accepted.
+    /// Set if the server is a program other than dat-ping: the time until it accepted the connection.
     other: Option<Duration>,
     start: Instant,
     times: [Times; Operation::ALL.len()],
@@ -102,7 +102,7 @@ impl Report {
         if self.quiet { Ok(()) } else { self.say(print::styled(style, text)) }
     }
 
-    /// Reports a complete round; `wrong` describes the wrong bytes.
+    /// Reports a complete round. `wrong` has a text for each operation with wrong bytes.
     pub fn round(&mut self, round: u64, times: &[(Operation, Duration)], wrong: Vec<String>) -> anyhow::Result<()> {
         self.complete += 1;
         self.wrong += u64::from(!wrong.is_empty());
@@ -141,7 +141,7 @@ impl Report {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Returns the number of rounds that --count requests with --deadline.
+    /// Returns the number of rounds that --count requests, or `None` without --count or --deadline.
     fn wanted(&self) -> Option<u64> {
         self.arguments.count.filter(|_| self.deadline.is_some())
     }
@@ -241,7 +241,7 @@ impl Report {
         }
     }
 
-    /// Reports a lost or wrong round. With `quiet`, only the summary does, for the last such round.
+    /// Reports a lost or wrong round. With `quiet`, only stores the line; the summary shows the last.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
         if self.quiet {
             self.last = Some(line);

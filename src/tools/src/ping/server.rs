@@ -1,4 +1,4 @@
-//! The server, which responds to all clients until it is interrupted.
+//! The server, which responds to all clients until it is interrupted, or --count clients have disconnected.
 
 use anyhow::Context;
 use dat::sys::*;
@@ -19,7 +19,7 @@ const FOREIGN_MESSAGE: usize = 16 * 1024;
 
 struct Client {
     name: String,
-    // Endpoints are freed before their memory.
+    // Declared before `ping`, because endpoints must be freed before the memory of their transfers.
     channels: Vec<Channel>,
     /// `None` for a program other than dat-ping.
     ping: Option<Ping>,
@@ -44,7 +44,7 @@ impl Totals {
     }
 }
 
-/// Returns the bytes that a client needs: RDMA memory and the buffers of two connections.
+/// Returns the bytes that the server allocates for a client: RDMA memory, and the buffers of two connections.
 fn memory_for(size: u32) -> u64 {
     let buffer = buffer(Head::LENGTH + size as usize) as u64;
     Area::ALL * u64::from(size) + 2 * (RECEIVES + SENDS) as u64 * buffer
@@ -60,7 +60,7 @@ struct Server<'a> {
     clients: Vec<Client>,
     /// Sums over the clients that have disconnected.
     past: Totals,
-    // The adapter is closed last.
+    // Declared last, so that the adapter is closed last.
     node: Node,
 }
 
@@ -136,7 +136,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Fails without room for one more client with transfers of `size` bytes.
+    /// Fails if one more client, with transfers of `size` bytes, would exceed [`MAX_CLIENTS`] or [`max_memory`].
     fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
         anyhow::ensure!(self.clients.len() < MAX_CLIENTS, "{name}: {MAX_CLIENTS} clients are connected");
         let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
@@ -205,7 +205,7 @@ impl Server<'_> {
         said
     }
 
-    /// Writes a line, except in a server that `--self` started.
+    /// Writes `value` with --json, otherwise `text`. A server that `--self` started writes neither.
     fn say(&self, value: serde_json::Value, text: String) -> anyhow::Result<()> {
         match (self.arguments.peer.announce, self.arguments.peer.common.json) {
             (true, _) => Ok(()),
@@ -220,7 +220,7 @@ impl Client {
     fn respond(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
         let channel = &mut self.channels[place];
         let (Some(head), Some(Ping { hello, memory })) = (Head::of(channel, message), &self.ping) else {
-            // Another program gets no response.
+            // A program other than dat-ping gets no response.
             self.transfers += 1;
             return channel.give_back(message);
         };
@@ -230,7 +230,7 @@ impl Client {
         let wrong = match operation {
             Operation::Send | Operation::Srq => {
                 let wrong = wire::first_wrong(channel, message, bytes(operation, From::Client), size);
-                // Post the buffer before the client can send the next message.
+                // Post the receive first: after the response, the client may send the next message.
                 channel.give_back(message)?;
                 Head { wrong, ..head }.send(channel, Some((bytes(operation, From::Server), size)))?;
                 wrong
@@ -240,7 +240,7 @@ impl Client {
                 memory.sync_rdma_write(landing, size)?;
                 let wrong = bytes(operation, From::Client).first_difference(memory, landing, size);
                 channel.give_back(message)?;
-                // The client reads these bytes next.
+                // The next operation of the client reads these bytes.
                 let readable = Area::Readable as usize * size;
                 bytes(Operation::Read, From::Server).write(memory, readable, size);
                 memory.sync_rdma_read(readable, size)?;

@@ -22,7 +22,7 @@ pub struct Plan<'a> {
     pub library: Library,
     pub target: Target<'a>,
     pub size: u32,
-    /// Set if both sides poll.
+    /// Set if this side polls, and requests that the server polls.
     pub poll: bool,
     /// Number of rounds; `None` for no limit.
     pub count: Option<u64>,
@@ -46,7 +46,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects. The inner error has a hint for the user.
+    /// Opens the adapter and connects. The inner error is a failed attempt to connect, with a hint for the user.
     pub fn connect(plan: &Plan) -> anyhow::Result<Result<Peer, (Stop, String)>> {
         let node = Node::open(plan.library, plan.target.adapter, EVENTS)?;
         super::check_size(&node, plan.size)?;
@@ -86,12 +86,12 @@ impl Session {
         Ok(Ok(Peer::Session(Box::new(Session { address: host, channels, memory, server, node }))))
     }
 
-    /// Returns whether rounds use shared receive queues: both adapters have them.
+    /// Returns whether rounds use shared receive queues: `true` if the adapters of both sides support them.
     pub fn has_srq(&self) -> bool {
         self.channels.len() > 1
     }
 
-    /// Performs one operation. Returns its duration and a text about wrong bytes.
+    /// Performs one operation. Returns its duration, and a text about wrong bytes if there were any.
     pub fn run(&mut self, plan: &Plan, operation: Operation, round: u64) -> Result<(Duration, Option<String>), Stop> {
         let bytes = |from| wire::bytes(round, operation, from);
         let head = Head { operation, round, wrong: None };
@@ -146,7 +146,7 @@ impl Session {
         disconnect(&self.node, &self.channels, interrupt);
     }
 
-    /// Returns the index of the first wrong byte in [`Area::Landing`].
+    /// Returns the index of the first wrong byte in [`Area::Landing`], or `None` if all are right.
     fn landed(&self, size: usize, wanted: Pattern) -> Result<Option<u32>, Stop> {
         let place = Area::Landing as usize * size;
         self.memory.sync_rdma_write(place, size)?;
@@ -167,7 +167,7 @@ impl Session {
         found.ok_or_else(|| Stop::Late(late(plan.target.timeout)))
     }
 
-    /// Handles events until `wanted` returns a value. Returns `None` at the deadline.
+    /// Passes each completion to `wanted`, until it returns a value. Returns `None` at the deadline.
     fn until<T>(
         &mut self,
         plan: &Plan,
@@ -190,7 +190,7 @@ impl Session {
                         return Err(Stop::Gone(format!("the connection has ended, {}", event_name(event.number))));
                     }
                 }
-                // Drops requests, which rejects them.
+                // Dropping a connection request rejects it.
                 Event::Request(_) | Event::Other => {}
             }
         }
@@ -198,7 +198,7 @@ impl Session {
     }
 }
 
-/// Disconnects gracefully. Waits for the peer for up to 1 s, or 200 ms after an interrupt.
+/// Disconnects gracefully. Waits until all connections have ended, for up to 1 s, or 200 ms after an interrupt.
 fn disconnect(node: &Node, channels: &[Channel], interrupt: &Interrupt) {
     let timeout = if interrupt.is_set() { Duration::from_millis(200) } else { Duration::from_secs(1) };
     let deadline = Instant::now() + timeout;

@@ -11,9 +11,9 @@ const VERSION: u8 = 1;
 /// Private data of a connection request and its acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Set if this side's second connection receives from a shared receive queue.
+    /// Set if this side supports the second connection, which receives from a shared receive queue.
     pub shared: bool,
-    /// Set if this side polls for messages.
+    /// Set if the client requests that both sides poll. The server returns the client's value.
     pub polls: bool,
     /// Number of the client's connection: 0 or 1.
     pub channel: u8,
@@ -32,7 +32,8 @@ impl Hello {
         [&MAGIC[..], &head, &size, &session, &context.to_be_bytes(), &address.to_be_bytes()].concat()
     }
 
-    /// Converts private data, which may be longer. Returns `None` if another program or version sent it.
+    /// Converts private data, to which the transport may have appended bytes. Returns `None` if another program or
+    /// version of dat-ping sent it.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let magic = take(&mut bytes)?;
         let [version, channel, shared, polls] = take(&mut bytes)?;
@@ -51,7 +52,7 @@ impl Hello {
     }
 }
 
-/// A part of the memory for RDMA, as large as a transfer.
+/// A part of a side's memory for RDMA, as large as a transfer.
 #[derive(Clone, Copy, Debug)]
 pub enum Area {
     /// Target of the peer's writes, and of this side's reads.
@@ -73,7 +74,7 @@ pub enum Operation {
     Send,
     /// An RDMA write in each direction, each followed by a message.
     Write,
-    /// An RDMA read, without the peer's program.
+    /// An RDMA read, in which the server's program takes no part.
     Read,
     /// A message and its response, from shared receive queues.
     Srq,
@@ -102,12 +103,13 @@ pub enum From {
 pub struct Head {
     pub operation: Operation,
     pub round: u64,
-    /// In a response: index of the first wrong byte at the server.
+    /// In a response: index of the first wrong byte that the server received. `None` if all were right, and in
+    /// requests.
     pub wrong: Option<u32>,
 }
 
 impl Head {
-    /// Length in bytes; the transfer follows.
+    /// Length in bytes. The bytes of the transfer follow the head.
     pub const LENGTH: usize = 16;
 
     pub fn to_bytes(self) -> Vec<u8> {
@@ -126,7 +128,7 @@ impl Head {
         Self::from_bytes(&bytes)
     }
 
-    /// Sends a message; `transfer` is the pattern and the number of the bytes after the head.
+    /// Sends a message with this head. `transfer` is the pattern and the number of the bytes after the head.
     pub fn send(self, channel: &mut Channel, transfer: Option<(Pattern, usize)>) -> Result<()> {
         channel.send(|region, place| {
             region.write(place, &self.to_bytes());
@@ -147,14 +149,14 @@ impl Head {
     }
 }
 
-/// Removes the first bytes.
+/// Removes the first `N` bytes of a slice and returns them, or `None` if there are fewer.
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*first)
 }
 
-/// Returns the index of the first wrong or missing byte after the head of a message.
+/// Returns the index of the first wrong or missing byte after the head of a message, or `None` if all are right.
 pub fn first_wrong(channel: &Channel, message: Message, wanted: Pattern, size: usize) -> Option<u32> {
     let length = message.length - Head::LENGTH as u64;
     if length != size as u64 {

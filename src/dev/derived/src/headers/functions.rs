@@ -5,14 +5,14 @@ use super::spec::Level;
 use crate::Result;
 use crate::calls::Call;
 
-/// Title of the upper-case macros.
+/// Title of the section with the upper-case macros.
 pub const REDIRECTIONS: &str = "/* ---- Calls by way of the table ---- */";
 
 fn of_level(calls: &[Call], level: Level) -> impl Iterator<Item = &Call> {
     calls.iter().filter(move |call| Level::of(&call.name) == level)
 }
 
-/// Returns the prototypes.
+/// Returns the section with the prototypes of a level's calls, or `None` if there are none.
 pub fn prototypes(sources: &Sources, calls: &[Call], level: Level) -> Result<Option<String>> {
     let functions = of_level(calls, level).filter(|call| call.how != "slot");
     let texts = functions.map(|call| sources.bindings(&call.name, &prototype(call))).collect::<Result<Vec<_>>>()?;
@@ -29,7 +29,7 @@ fn prototype(call: &Call) -> String {
     format!("unsafe extern \"{abi}\" {{\n/// {name}(3): {about}.\npub fn {name}({arguments}) -> DAT_RETURN;\n}}")
 }
 
-/// Returns the types of slots.
+/// Returns the section with the types of the slots of a level's calls, or `None` if there are none.
 pub fn slot_types(sources: &Sources, calls: &[Call], level: Level) -> Result<Option<String>> {
     let types = of_level(calls, level).filter_map(|call| {
         let (_, ty) = call.slot.as_ref()?;
@@ -44,7 +44,7 @@ pub fn slot_types(sources: &Sources, calls: &[Call], level: Level) -> Result<Opt
     Ok(section(title, &types.collect::<Result<Vec<_>>>()?))
 }
 
-/// Returns the provider table.
+/// Returns the section with the structure of the provider table.
 pub fn table(sources: &Sources, calls: &[Call]) -> Result<Option<String>> {
     let fields = calls.iter().filter_map(|call| {
         let (field, ty) = call.slot.as_ref()?;
@@ -61,7 +61,7 @@ pub fn table(sources: &Sources, calls: &[Call]) -> Result<Option<String>> {
     Ok(section("The table of a provider", &[sources.typed("DAT_PROVIDER", &table)?]))
 }
 
-/// Returns the upper-case macros, which call through the table.
+/// Returns the section with the upper-case macros, which call a provider through its table.
 pub fn redirections(calls: &[Call], level: Level) -> String {
     let through = |call: &&Call| ["dispatch", "slot", "variadic"].contains(&call.how.as_str());
     let macros = of_level(calls, level).filter(through).filter_map(redirection);
@@ -87,7 +87,7 @@ fn redirection(call: &Call) -> Option<String> {
     Some(format!("\n/** {}. */\n{}\n", call.name, lines.join(" \\\n")))
 }
 
-/// Adds words to a line, and begins further lines before it gets too long.
+/// Adds words to the line `head`. Begins a new line before a line exceeds [`WIDTH`].
 fn fill(head: String, words: &[String]) -> Vec<String> {
     let indent = " ".repeat(head.len() - head.trim_start().len() + 8);
     let mut lines = vec![head];

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::Result;
 use crate::interface::{COMMON, Interface};
 
-/// Types of 64-bit constants.
+/// Types whose constants have 64 bits.
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
 
 /// Maximum length of a header's line.
@@ -22,14 +22,14 @@ pub struct Item {
     name: String,
     /// The item without its documentation.
     text: String,
-    /// Type and value of a constant.
+    /// Type and value of a constant. `None` for other items.
     constant: Option<(String, String)>,
 }
 
-/// A module: its title, and its items.
+/// A module: the first line of its documentation, and its items.
 type Module = (String, Vec<Item>);
 
-/// The modules of a version and of the common crate, by their paths without `.rs`.
+/// The modules of the common crate, then of a version's crate, by their paths below `src` without `.rs`.
 pub struct Sources {
     config: cbindgen::Config,
     modules: [BTreeMap<String, Module>; 2],
@@ -44,7 +44,8 @@ impl Sources {
         Ok(Sources { config: cbindgen::Config::from_file(root.join("cbindgen.toml"))?, modules })
     }
 
-    /// Returns the sections of the common module `name` and of the version's, without the macros `defined`.
+    /// Returns the section with the items of the module `name` of both crates, or none if there are no items. Omits the
+    /// items in `defined`, which macros define.
     pub fn sections(&self, name: &str, defined: &HashSet<String>) -> Result<Vec<String>> {
         let modules: Vec<&Module> = self.modules.iter().filter_map(|modules| modules.get(name)).collect();
         let (title, _) = modules.last().ok_or_else(|| format!("{name}: no such module"))?;
@@ -89,12 +90,12 @@ impl Sources {
         text + &format!("}} {name};")
     }
 
-    /// Converts a type with cbindgen. A structure or union has a tag and the name `name`.
+    /// Converts a type with cbindgen. A structure or union gets a tag in lower case, and a typedef `name`.
     pub fn typed(&self, name: &str, rust: &str) -> Result<String> {
         Ok(with_tag(name, &self.bindings(name, rust)?))
     }
 
-    /// Converts an item with cbindgen.
+    /// Converts the item `name`, whose text is `rust`, with cbindgen.
     pub fn bindings(&self, name: &str, rust: &str) -> Result<String> {
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let file = dir.path().join("item.rs");
@@ -136,8 +137,8 @@ fn read_modules(directory: &Path, prefix: &str, modules: &mut BTreeMap<String, M
     Ok(())
 }
 
-/// Returns the structures, unions, type aliases and constants of a formatted module. Fails with the first line of another
-/// item that a header may need.
+/// Returns the structures, unions, type aliases and constants of a formatted module. Fails with the first line of a
+/// public enum, static or trait, which a header may need but cannot have.
 fn items(text: &str) -> std::result::Result<Vec<Item>, &str> {
     let (mut items, mut docs, mut code) = (Vec::new(), Vec::new(), String::new());
     let mut named = false;
@@ -180,7 +181,7 @@ impl Item {
     }
 }
 
-/// Returns the lines of a comment.
+/// Returns documentation as a comment in C.
 fn comment(docs: &[String], indent: &str) -> String {
     match docs {
         [] => String::new(),
@@ -207,13 +208,14 @@ fn c_value(ty: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Returns the tag of the type `name`.
+/// Returns the tag of the structure, union or enumeration `name`.
 fn tag(name: &str) -> String {
     let tag = name.to_lowercase();
     if tag.ends_with("_async_error_reason") { tag.replacen("dat_", "", 1) } else { tag }
 }
 
-/// Turns `struct NAME { ... };` into `typedef struct tag { ... } NAME;`. A name in lower case is a tag.
+/// Turns `struct NAME { ... };` into `typedef struct tag { ... } NAME;`. Leaves a type with a name in lower case
+/// unchanged, because this is already its tag.
 fn with_tag(name: &str, text: &str) -> String {
     for keyword in ["struct", "union"] {
         let opening = format!("{keyword} {name} {{");

@@ -14,14 +14,14 @@ pub struct Header {
     pub system: &'static [&'static str],
     /// Included headers of the same directory.
     pub needs: &'static [&'static str],
-    /// Headers of the same directory that it includes at the end, and that include it.
+    /// Headers of the same directory that this header includes at its end, because they themselves include it.
     pub adds: &'static [&'static str],
-    /// Parts, in order. The texts in macros/ with the name of the header come last, but before redirections.
+    /// Parts, in order. The texts in macros/ for this header come last, but before redirections.
     pub parts: &'static [Part],
 }
 
 pub enum Part {
-    /// The common module of this name and the version's, or the only one.
+    /// The items of the module with this name, in the common crate and in the version's crate.
     Module(&'static str),
     Calls(Level),
     SlotTypes(Level),

@@ -17,10 +17,12 @@ pub struct Builds {
     debug: OnceLock<bool>,
 }
 
-/// All targets but benchmarks, of which there are none. For those, cargo would compile each library once more.
+/// Arguments of cargo for all targets except benchmarks. There are no benchmarks, but with them, cargo would compile
+/// each library once more.
 pub const TARGETS: [&str; 4] = ["--lib", "--bins", "--tests", "--examples"];
 
-/// Returns the crates that this machine can build. All commands of cargo select them, to share builds.
+/// Returns the arguments of cargo that select the crates that this machine can build. All commands use the same, to
+/// share builds.
 pub fn selection() -> Vec<&'static str> {
     if packages::verbs().is_empty() {
         vec!["--workspace", "--features", "dat-fuzz/verbs", "--locked"]

@@ -17,7 +17,7 @@ use super::table::Step;
 use crate::command::{End, Group};
 use crate::suite::DIAGNOSTICS;
 
-/// The configuration, which tests replace, and variables of a calling make.
+/// Variables that steps do not inherit: the configuration, which tests replace, and variables of a calling make.
 const REMOVED: [&str; 5] = ["DAT_OVERRIDE", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "GNUMAKEFLAGS"];
 
 const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
@@ -31,7 +31,7 @@ pub struct Context {
     pub ia: String,
     /// Builds that more than one step needs.
     pub builds: Builds,
-    /// Set if concurrent steps must not build the same programs.
+    /// Set if there is more than one step, so that programs are built in advance, not by concurrent steps.
     pub is_shared: bool,
     /// Set if steps may install what they lack.
     pub may_install: bool,
@@ -92,7 +92,7 @@ impl Context {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("XTASK", &self.xtask)
             .stdin(Stdio::null());
-        // Longer deadlines by default, because other lanes run concurrently.
+        // Double the deadlines by default, because other lanes run concurrently.
         let scale: f64 = variable("DAT_TEST_SCALE", "2").parse().unwrap_or(2.0);
         command.env("DAT_TEST_SCALE", (scale * self.slow).to_string());
         command
@@ -150,7 +150,7 @@ impl Context {
 
     pub fn note(&self, step: &Step, line: &str) {
         if let Ok(mut log) = OpenOptions::new().append(true).create(true).open(self.log(step)) {
-            // The table of results has the result anyway.
+            // Ignore errors: the table of results shows the result anyway.
             let _ = writeln!(log, "{line}");
         }
     }

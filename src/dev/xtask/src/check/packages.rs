@@ -13,11 +13,11 @@ use super::table::Step;
 
 type Tool = (&'static str, &'static str);
 
-/// Commands for all steps with programs of the C suite.
+/// Commands that all steps with programs of the C suite need, with their packages.
 const COMPILERS: &[Tool] =
     &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
 
-/// Returns the commands that a step needs beyond cargo, cc and make.
+/// Returns the commands that a step needs beyond cargo, cc and make, each with the package that contains it.
 fn tools(step: &str) -> &'static [Tool] {
     match step {
         "c" | "c20" | "long" | "c-debug" | "c20-debug" | "alone" => COMPILERS,
@@ -82,7 +82,7 @@ fn succeeds(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the missing packages for building the transport over RDMA devices.
+/// Returns the packages that are missing to build the transport for RDMA devices.
 pub fn verbs() -> Vec<String> {
     let needs = succeeds(&mut Command::new(crate::root().join("src/transport/verbs/needs.sh")));
     needs.unwrap_or_default().lines().map(String::from).collect()

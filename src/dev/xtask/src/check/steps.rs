@@ -14,17 +14,19 @@ use crate::command::End;
 use crate::libraries;
 use crate::tap::{self, Counts, Results};
 
-/// Long programs of the C suite. The step `long` gives them their full time.
+/// An argument of make: the long programs of the C suite run with smaller numbers. The step `long` gives them their
+/// full time.
 const BRIEFLY: &str = "QUICK=stress.beside stress.words stress.handles stress.everyone";
-/// Subjects that test the core, which both versions share. The step `c` runs them.
+/// Subjects of the C suite that test the core, which both versions share. For uDAPL 2.0, the steps `c20` and `alone`
+/// omit them.
 const CORE: &str = "stress neighbours containers faults";
-/// The system of a virtual machine with an RDMA device: the kernel, and a suite of Debian with its rdma-core, or the
-/// machine's own. docs/dev/kernels.md compares them.
+/// The system of a virtual machine with an RDMA device: the releases of Debian from which its kernel and its libraries
+/// come. An empty release means the libraries of this machine. docs/dev/kernels.md compares the systems.
 type System = [(&'static str, &'static str); 2];
 const OLD: System = [("VM_KERNEL", "bookworm"), ("VM_ROOT", "")];
 const STABLE: System = [("VM_KERNEL", "trixie"), ("VM_ROOT", "trixie")];
 const NEW: System = [("VM_KERNEL", "trixie-backports"), ("VM_ROOT", "trixie")];
-/// Tests of the step `verbs`: those that the step `late` does not run with this kernel and a less forgiving device.
+/// Tests of the step `verbs`. The step `late` runs others, with the same kernel and a less forgiving device.
 const DEVICE: &[(&str, &str)] = &[
     ("TESTS", "^abi/\\|^codes/\\|^containers/\\|^dapl2/\\|^faults/\\|^neighbours/\\|^registry/\\|^verbs/\\|rust/"),
     (
@@ -51,7 +53,8 @@ const IWARP: &[(&str, &str)] = &[
     ("TESTS_20", "^srq/[cefpqrsw]\\|^flow/fences\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
-/// Tests of the step `late`: transfers, and their ends. `faults` counts threads, and the late device has one of its own.
+/// Tests of the step `late`: transfers, and their ends. Not `faults`, which counts threads: the late device has a
+/// thread of its own.
 const LATE: &[(&str, &str)] = &[
     ("LATE", "1"),
     ("TESTS", "^objects/\\|^ep_modify/\\|^flow/\\|^srq/\\|^rely/\\|^stress/\\|^verbs/late\\|rust/"),
@@ -60,7 +63,7 @@ const LATE: &[(&str, &str)] = &[
 ];
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
-/// The status of a script that cannot run here.
+/// The exit status of a script that cannot run on this machine.
 const CANNOT_RUN: i32 = 77;
 
 pub type Body = fn(&Context, &Step) -> Result<Results>;
@@ -188,7 +191,7 @@ fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Resu
     Ok(closed(&output, end))
 }
 
-/// Returns the results in a command's closing line, or a failure without one.
+/// Returns the results in a command's closing line, or a failure if there is no closing line.
 fn closed(output: &str, end: End) -> Results {
     with_status(tap::closing(output).unwrap_or_else(Results::failure), end)
 }
@@ -283,7 +286,7 @@ fn suite(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> 
     prepare(context, step)?;
     let ia = format!("IA={}", context.ia);
     let mut make = context.make(["-C", "tests-c", &ia]);
-    // Variables of the library belong to the environment.
+    // The library reads its variables from the environment; other variables are for make.
     for argument in arguments {
         match argument.split_once('=') {
             Some((name, value)) if name.starts_with("DAT_") => make.env(name, value),
@@ -298,7 +301,7 @@ fn prepare(context: &Context, step: &Step) -> Result<()> {
     if context.is_shared { builds::programs(context, step) } else { builds::release(context, step) }
 }
 
-/// Runs a goal with Debian's packages of the C implementation of 2.0, if available.
+/// Runs a goal of tests-c/Makefile, with Debian's packages of the C implementation of uDAPL 2.0 if they are available.
 fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> {
     let output = context.script("tests-c/verbs/dapl2.sh").arg(&context.target).output()?;
     let packages = String::from_utf8_lossy(&output.stdout).trim().to_string();
@@ -358,8 +361,8 @@ fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Resul
     suite(context, step, &["check", "BUILD=debug", &quick, &without, api, tests])
 }
 
-/// Runs the suite under valgrind, without programs that start a process per inspected line, which takes minutes. So the
-/// script that needs the codes of all programs is left out, too.
+/// Runs the suite under valgrind, without programs that start a process per inspected line, which takes minutes. So it
+/// also omits the script that needs the return codes of all programs.
 fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     if !packages::has("valgrind") {
         return skip(context, step, "valgrind is not installed".into());
@@ -385,8 +388,8 @@ fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result
     tap(context, step, command)
 }
 
-/// Checks the manual pages. If the suite ran, the tests that docs/compat.md names must have
-/// passed. The page names no test of the step `alone`, whose results are elsewhere.
+/// Checks the manual pages. If the suite ran, the tests that docs/compat.md names must have passed. The page does not
+/// name tests of the step `alone`, whose results are in other directories.
 fn man(context: &Context, step: &Step) -> Result<Results> {
     let build = context.root.join("tests-c/build");
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
@@ -448,7 +451,7 @@ fn verbs(context: &Context, step: &Step, system: System, variables: &[(&str, &st
     }
     builds::programs(context, step)?;
     builds::debug(context, step)?;
-    // The virtual machine ends before the step, which it must not outlive.
+    // The virtual machine must not outlive the step, so its own limit is 60 s shorter.
     let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
     // The machine takes longest, so raise its priority. Without root, nice changes nothing.
     let mut command = context.command("nice");

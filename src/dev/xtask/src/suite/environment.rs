@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::Args;
 use crate::command::remove_on_signals;
 
-/// Variables that only tests set.
+/// Variables that choose log messages. They are removed, because only the tests themselves may set them.
 pub const DIAGNOSTICS: [&str; 6] =
     ["DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG"];
 /// Factor for deadlines under valgrind.
@@ -32,7 +32,7 @@ pub struct Environment {
     memcheck: bool,
     scale: f64,
     search_path: OsString,
-    /// shm's rendezvous directories, whose paths must be short.
+    /// A temporary directory for shm's rendezvous directories, because their paths must be short.
     rendezvous: TempDir,
 }
 
@@ -42,7 +42,7 @@ impl Environment {
         let libdir = args.libdir.canonicalize().with_context(|| args.libdir.display().to_string())?;
         let others = args.others.as_ref().map(|dir| dir.canonicalize()).transpose()?;
         let mut search_path = libdir.clone().into_os_string();
-        // The other version's libraries are in a directory of the same name.
+        // In `others`, the other version's libraries are in a directory with the same name as `libdir`.
         if let (Some(others), Some(name)) = (&others, libdir.file_name()) {
             search_path.push(":");
             search_path.push(others.join(name));
@@ -54,7 +54,7 @@ impl Environment {
         let scale = std::env::var("DAT_TEST_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0);
         let rendezvous = tempfile::Builder::new().prefix("dat-suite-").tempdir()?;
         remove_on_signals(rendezvous.path());
-        // Tests that change their user have their own directories below.
+        // Any user may create directories there, because some tests change their user.
         fs::set_permissions(rendezvous.path(), PermissionsExt::from_mode(0o1777))?;
         fs::create_dir_all(out.join("conf"))?;
         Ok(Environment {
@@ -80,7 +80,7 @@ impl Environment {
         for name in DIAGNOSTICS {
             command.env_remove(name);
         }
-        // Adapters of tcp are built in.
+        // Adapters of tcp are built in, so they need no file.
         let conf = if self.ia == "tcp" || self.ia.starts_with("tcp-") {
             PathBuf::from("builtin")
         } else {

@@ -26,7 +26,7 @@ pub enum Kind {
     Other,
 }
 
-/// Returns the provider of a library, by the name of the file or of the target of a symbolic link.
+/// Returns the provider in a library, by the name of the file, or of its target if it is a symbolic link.
 pub fn kind(library: &Path) -> Kind {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
@@ -46,12 +46,12 @@ pub fn kind_of(entry: &Entry) -> Kind {
 pub struct Subject<'a> {
     pub name: &'a CStr,
     pub request: Request,
-    /// Set if the user asks for this adapter.
+    /// Set if the user named this adapter; clear if dat-info explains all.
     pub asked: bool,
     /// Set if several entries have this name.
     pub shares: bool,
     pub library: Library,
-    /// The result of the search for entries.
+    /// The entries that this tool's registry found.
     pub found: &'a Found,
     pub file: Option<&'a Path>,
     pub probe: &'a Probe,
@@ -71,7 +71,7 @@ impl Subject<'_> {
                 }
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
-            // Such a message already names the library.
+            // A message with this topic already names the library.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
                 let (file, library) = (self.library_file(entry), words(&entry.library));
                 let own = self.library.api().library();
@@ -103,7 +103,7 @@ impl Subject<'_> {
         Chapter { title: format!("dat_ia_open \"{}\", version {request}", words(self.name)), steps }
     }
 
-    /// Returns the entry that serves the request by the registry's rule.
+    /// Returns the entry that the registry selects for the request, or `None` if there is none.
     fn entry(&self) -> Option<(&Origin, &Entry)> {
         let Request { version: (major, minor), thread_safe } = self.request;
         let request = registry::Request { name: self.name, major, minor, thread_safe };
@@ -113,7 +113,8 @@ impl Subject<'_> {
         entries.find(|(_, entry)| entry.identity() == *chosen)
     }
 
-    /// Returns the library file of an entry: next to the library of programs, at a path, or where the loader found it.
+    /// Returns the file of an entry's library: loaded by the probe, at the path in the entry, or next to the uDAPL
+    /// library. `None` if only the loader can find it.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
         if let Some(file) = self.probe.answer.as_ref().ok().and_then(|opened| opened.library.as_ref()) {
             return Some(file.into());
@@ -125,7 +126,8 @@ impl Subject<'_> {
         Some(words(&found).into())
     }
 
-    /// Returns where an open adapter is: the rendezvous directory of shm, or the port of an RDMA device.
+    /// Returns a step about what an adapter that opens depends on: shm's rendezvous directory, the RDMA port of verbs,
+    /// or the loopback interface for tcp.
     fn place(&self, entry: &Entry, kind: Kind) -> Option<Step> {
         let opened = self.probe.answer.as_ref().ok()?;
         match kind {
@@ -142,7 +144,7 @@ impl Subject<'_> {
             Kind::Tcp => {
                 let is_up = self.host.interfaces.list.iter().any(|(_, address)| address.is_loopback());
                 let down = "the loopback interface is down, so connections to this host time out: ip link set lo up";
-                // An incomplete list may lack the address.
+                // If the list of interfaces is incomplete, it may lack the address.
                 (!is_up && self.host.interfaces.failure.is_none()).then(|| Step::note(down))
             }
             Kind::Other => None,
@@ -168,7 +170,7 @@ impl Subject<'_> {
     }
 }
 
-/// Returns whether processes of shm can copy directly.
+/// Returns a step about whether processes can copy directly over shm.
 fn copies() -> Step {
     match own_obstacle() {
         None => Step::ok("processes copy long messages and RDMA data directly, if the peer permits it"),
@@ -182,7 +184,7 @@ fn copies() -> Step {
     }
 }
 
-/// Returns why a built-in name has no entry; `None` for other names or an unknown cause.
+/// Returns why a name that could be built in has no entry. `None` for other names, or if the cause is unknown.
 fn lacks_device(name: &str) -> Option<Step> {
     let (netdev, rdma) = match (name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
         (Some(netdev), _) => (netdev, true),

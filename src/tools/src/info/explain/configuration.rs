@@ -19,11 +19,11 @@ pub struct Configuration {
     pub steps: Vec<Step>,
 }
 
-/// Maximum shown lines about other names. More are only counted.
+/// Maximum number of shown lines for names other than the requested name. If there are more, one step counts them.
 const MAX_OTHER_NAMES: usize = 3;
 
-/// Explains the search for the configuration, for one adapter or all. With `gives`, some version has an adapter, so a
-/// file that defines none for this version is no fault.
+/// Explains the search for the configuration and its lines, for one adapter or all. `gives` is set if the library of
+/// any version has an adapter: then a file that defines none for this version is no fault.
 pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> Configuration {
     let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
     let (mut file, mut versions, mut names) = (None, Vec::new(), Vec::new());
@@ -77,7 +77,8 @@ fn name_of<'a>(line: &LineUse<'a>) -> Option<&'a CStr> {
     }
 }
 
-/// Replaces consecutive lines for other versions by one step. Some files have dozens.
+/// Takes consecutive lines for other versions, and returns one step for all of them. Some files have dozens of such
+/// lines.
 fn other_versions(lines: &mut Vec<(Origin, String)>) -> Option<Step> {
     let text = match &lines[..] {
         [] => return None,
@@ -90,7 +91,7 @@ fn other_versions(lines: &mut Vec<(Origin, String)>) -> Option<Step> {
     Some(Step::note(text))
 }
 
-/// Returns whether uDAPL has no such major version.
+/// Returns whether the major version of an entry does not exist in uDAPL.
 fn is_unknown(entry: &Entry) -> bool {
     !(1..=2).contains(&entry.api.major)
 }

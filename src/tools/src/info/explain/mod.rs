@@ -30,26 +30,26 @@ use step::{Chapter, Step, place};
 
 #[derive(Default)]
 struct Account {
-    /// Set to show all steps, and all names that have the same cause.
+    /// Set to show the steps without a fault too, and all names of a group that fails for the same cause.
     everything: bool,
     chapters: Vec<Chapter>,
     versions: Vec<Api>,
-    /// Names that open, each with the versions of the programs that open it.
+    /// Names of adapters that open, each with the versions of the programs that can open it.
     works: Vec<(CString, Vec<Api>)>,
     hidden: Vec<String>,
-    /// The configuration file, if it has no line for shm.
+    /// The configuration file, if no usable entry is for shm.
     lacks_shm: Option<PathBuf>,
     /// Providers of the adapters that open.
     kinds: Vec<Kind>,
 }
 
-/// Explains an adapter or all; `everything` includes the steps without a fault of all adapters.
+/// Explains the adapter `name`, or all adapters. With `everything`, shows the steps without a fault too.
 pub fn run(name: Option<&CStr>, common: &Common, everything: bool) -> anyhow::Result<Outcome> {
     let everything = everything || common.json || name.is_some();
     let loaded = load(common);
     let host = Host::this();
     let has = |all: &[Adapter]| name.is_none_or(|name| all.iter().any(|one| *one.name == *name));
-    // An adapter that only some versions have is explained for those.
+    // If only some versions have the adapter, only these versions are explained.
     let somewhere = loaded.iter().flatten().any(|one| has(&one.adapters));
     let any = loaded.iter().any(Result::is_ok);
     let gives = loaded.iter().flatten().any(|one| !one.adapters.is_empty());
@@ -57,7 +57,7 @@ pub fn run(name: Option<&CStr>, common: &Common, everything: bool) -> anyhow::Re
     let mut failure = None;
     for loaded in &loaded {
         match loaded {
-            // A library that is not libdat can be the reason why it lacks the name.
+            // A library may lack the name because it is not libdat: show the hint.
             Ok(one) if somewhere && !has(&one.adapters) => {
                 all.hidden.extend(hidden(&one.own).filter(|_| one.own.foreign));
             }
@@ -67,7 +67,7 @@ pub fn run(name: Option<&CStr>, common: &Common, everything: bool) -> anyhow::Re
                     configuration::explain(&Places::of_library(library.path()), library.api(), name, gives);
                 all.add(one, configuration, name, common, &host);
             }
-            // One version suffices for a named adapter.
+            // For a named adapter, the library of one version suffices.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
             Err(error) => {
                 let text = format!("{error:#}");
@@ -102,7 +102,7 @@ pub fn run(name: Option<&CStr>, common: &Common, everything: bool) -> anyhow::Re
 }
 
 impl Account {
-    /// Explains a library and its adapters.
+    /// Adds the chapters of a library, its configuration, and its adapters or the adapter `name`.
     fn add(
         &mut self,
         Loaded { own, adapters, listed, .. }: &Loaded,
@@ -133,7 +133,7 @@ impl Account {
                 let request = Request::of(api);
                 let probe = probe(name, request, common.library.as_deref());
                 self.chapters.push(explain(name, request, &probe));
-                // A name that is not listed may open.
+                // A name that the library does not list may open too.
                 if probe.answer.is_ok() {
                     self.works(name, api);
                 }
@@ -162,7 +162,7 @@ impl Account {
         self.versions.push(api);
     }
 
-    /// Returns the names of adapters; without `everything`, only some.
+    /// Returns the names of adapters; without `everything`, at most [`MAX_NAMES`].
     fn names(&self, adapters: &[&Probed]) -> String {
         let max = if self.everything { adapters.len() } else { MAX_NAMES };
         let some: Vec<String> = adapters.iter().take(max).map(|(adapter, _)| words(&adapter.name)).collect();
@@ -170,7 +170,7 @@ impl Account {
         some.join(" ") + &if others > 0 { format!(" and {others} more") } else { String::new() }
     }
 
-    /// Records a name that opens.
+    /// Records that programs of the version `api` can open `name`.
     fn works(&mut self, name: &CStr, api: Api) {
         match self.works.iter_mut().find(|(known, _)| **known == *name) {
             Some((_, versions)) if versions.contains(&api) => {}
@@ -180,16 +180,16 @@ impl Account {
     }
 }
 
-/// Maximum shown names of adapters with the same cause. A distribution's file has dozens.
+/// Maximum number of shown names with the same cause, without --all. A distribution's file has dozens of adapters.
 const MAX_NAMES: usize = 3;
 
-/// An adapter, and the result of its dat_ia_open.
+/// An adapter, and the result of opening it.
 type Probed<'a> = (&'a Adapter, Probe);
 
-/// A cause without the name of the adapter, with the section that describes the remedy.
+/// The cause of a failure, without the adapter's name, and the section that describes the remedy, if known.
 type Cause<'a> = (&'a str, Option<Topic>);
 
-/// Groups adapters by the cause for which they do not open, in the order of the first ones.
+/// Groups adapters by the cause of their failure (`None` if they open), in the order of each group's first adapter.
 fn by_cause<'a>(all: &'a [Probed<'a>]) -> Vec<(Option<Cause<'a>>, Vec<&'a Probed<'a>>)> {
     let mut groups: Vec<(Option<Cause>, Vec<_>)> = Vec::new();
     for one in all {
@@ -203,7 +203,7 @@ fn by_cause<'a>(all: &'a [Probed<'a>]) -> Vec<(Option<Cause<'a>>, Vec<&'a Probed
     groups
 }
 
-/// Returns a note if the provider for RDMA, a separate package, is not next to a library.
+/// Returns a note if the provider for RDMA, which is in a separate package, is not in the directory of `library`.
 fn without_verbs(library: Library) -> Option<Step> {
     let provider = match library.api() {
         Api::V12 => c"libdaplverbs.so.1",
@@ -231,8 +231,8 @@ fn own_file(own: &Found) -> Step {
     }
 }
 
-/// Returns a step if a library lists other adapters than this registry. Another vendor's rules may differ, so this is a
-/// fault only if the library lacks the requested name.
+/// Returns a step if a library lists other adapters than this tool's registry finds. Another vendor's rules may differ,
+/// so this is a fault only if the list lacks the requested name.
 fn compare(own: &Found, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
@@ -263,7 +263,7 @@ fn show_summary(
     match &**works {
         [] => print::line("  No adapter opens: the failed steps below are the cause.")?,
         [first, ..] => {
-            // Appends the versions whose programs open the adapter, unless all do.
+            // Append the versions whose programs can open the adapter, unless the programs of all versions can.
             let named = |(name, of): &(CString, Vec<Api>)| {
                 let of: Vec<String> = of.iter().filter(|_| of.len() < versions.len()).map(Api::to_string).collect();
                 let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };

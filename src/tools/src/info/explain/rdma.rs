@@ -13,7 +13,7 @@ use super::step::Step;
 use crate::info::attributes::size;
 use crate::info::devices::{self, Port};
 
-/// The RDMA properties of this host, or in tests of another.
+/// The properties of this host that matter for RDMA. Tests create others.
 pub struct Host {
     ports: io::Result<Vec<Port>>,
     pub interfaces: Interfaces,
@@ -21,7 +21,7 @@ pub struct Host {
     locked: Option<u64>,
 }
 
-/// Limit of locked memory that suffices for small programs.
+/// Bytes of lockable memory that suffice for small programs; a lower limit gets a note.
 const ENOUGH: u64 = 64 << 20;
 
 impl Host {
@@ -65,7 +65,8 @@ impl Host {
         Step::ok(format!("{name}: active, interface {}, {}", interfaces.join(", "), own.join(", ")))
     }
 
-    /// Returns a step about the limit of locked memory, which registered memory counts towards.
+    /// Returns a step about the limit of locked memory. Memory that is registered with an RDMA device counts towards
+    /// it.
     fn locked(&self) -> Step {
         match self.locked {
             None => Step::ok("any amount of memory can be registered (ulimit -l)"),

@@ -9,10 +9,10 @@ use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 use crate::tool::prefix;
 
-/// The page that describes what to do: the file that was installed with this program, or its name in the sources.
+/// The page about remedies: its file, if it was installed with this program, or its name in the sources.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
     let installed = prefix().and_then(|prefix| {
-        // `make install`, packages.
+        // The places of `make install` and of the packages.
         let pages = ["share/doc/libdat/docs/troubleshooting.md", "share/doc/dat-tools/troubleshooting.md"];
         pages.map(|page| prefix.join(page)).into_iter().find(|page| page.exists())
     });
@@ -64,7 +64,8 @@ impl Step {
         Step { state, ..self }
     }
 
-    /// Adds the section for `topic`, or for a lack of descriptors, which the loader reports only as text.
+    /// Adds a reference to the section about `topic`. If the text reports a lack of descriptors, refers to the section
+    /// about that, because the loader's errors have no topic.
     pub fn see(self, topic: Topic) -> Self {
         let topic = if self.text.contains("Too many open files") { Topic::OpenFiles } else { topic };
         Step { see: Some(place(topic)), ..self }
@@ -86,7 +87,8 @@ impl Chapter {
         self.steps.iter().any(|step| step.state == Finding::Wrong)
     }
 
-    /// Returns the chapter as text, without steps that are ok unless `everything` is set; `None` if none remains.
+    /// Returns the chapter as text. Omits steps that are ok, unless `everything` is set. Returns `None` if no step
+    /// remains.
     pub fn text(&self, everything: bool) -> Option<String> {
         let steps: Vec<&Step> = self.steps.iter().filter(|step| everything || step.state != Finding::Ok).collect();
         if steps.is_empty() {
@@ -99,7 +101,7 @@ impl Chapter {
                 Finding::Note => (ATTENTION, "note"),
                 Finding::Wrong => (WRONG, "WRONG"),
             };
-            // Pads first, because escape sequences count as width.
+            // Pad before styling, because escape sequences would count as width.
             let word = styled(style, format!("{word:5}"));
             let lines: Vec<String> = step.text.split('\n').map(shown).collect();
             text += &format!("  {word}  {}\n", lines.join("\n         "));

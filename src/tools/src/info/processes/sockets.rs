@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 /// The addresses of a connection in this process, then of its peer.
 pub type Connection = (SocketAddr, SocketAddr);
 
-/// Returns the connections; none if this user may not read the descriptors of the process.
+/// Returns the connections of a process. Returns none if this user may not read the descriptors of the process.
 pub fn connections(pid: i32) -> Vec<Connection> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let links = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -30,12 +30,12 @@ fn inode(link: &str) -> Option<u64> {
 fn connection(line: &str) -> Option<(Connection, u64)> {
     let mut words = line.split_ascii_whitespace();
     let (local, peer) = (words.nth(1)?, words.next()?);
-    // Skips the state, both queues, the timer, retransmissions, the user and the timeout.
+    // Skip the fields before the inode: state, queues, timer, retransmissions, user and timeout.
     let inode = words.nth(6)?.parse().ok()?;
     Some(((address(local)?, address(peer)?), inode))
 }
 
-/// Returns the address of such a line: words of 32 bits in the byte order of the host, then the port.
+/// Parses an address in /proc/net/tcp or tcp6: words of 32 bits in the byte order of the host, then the port.
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| u32::from_str_radix(ip.get(8 * at..8 * at + 8)?, 16).ok();

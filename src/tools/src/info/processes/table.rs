@@ -14,7 +14,7 @@ const QUEUES: &str = "PID,ADAPTER,QUEUE,HANDLE,KIND,SIZE,FILLED,LOST,NOTE";
 const STATE: &str = "DAT_EP_STATE_";
 /// DAT_EVD_CR_FLAG.
 const CR: u32 = 0x010;
-/// The names of DAT_EVD_FLAGS without DAT_EVD and FLAG. The last one is DAT_IB_EVD_EXTENSION_FLAG.
+/// The bits of DAT_EVD_FLAGS, and their names without DAT_EVD and FLAG. The last bit is DAT_IB_EVD_EXTENSION_FLAG.
 const STREAMS: [(u32, &str); 7] = [
     (0x001, "software"),
     (CR, "cr"),
@@ -25,8 +25,8 @@ const STREAMS: [(u32, &str); 7] = [
     (0x200, "extension"),
 ];
 
-/// Returns the tables that are not empty. With `all`, the last one contains all queues, otherwise those that can be the
-/// cause of a hang.
+/// Returns the tables that are not empty. The table of queues contains all queues with `all`, otherwise only queues
+/// that can be the cause of a hang.
 pub fn all(found: &[Found], all: bool) -> String {
     let endpoints = each_endpoint(found).map(|(process, open, endpoint)| {
         let [head @ .., waits] = cells(found, process, open, endpoint);
@@ -57,7 +57,7 @@ fn pid(found: &Found) -> String {
     if found.process.pid > 0 { found.process.pid.to_string() } else { "-".to_owned() }
 }
 
-/// Returns a row for each adapter, or one for a process that does not respond.
+/// Returns a row for each adapter of a process, or a single row if the process does not respond.
 fn adapters(found: &Found) -> Vec<Vec<String>> {
     let command = found.command.as_deref().map_or("-".to_owned(), shown);
     let head = [pid(found), command, user_name(found.process.user)];
@@ -90,7 +90,7 @@ fn adapter(of: &Adapter) -> [String; 13] {
     ]
 }
 
-/// Returns the cells of an endpoint up to RECEIVES, and what it waits for.
+/// Returns the cells of an endpoint: the columns up to RECEIVES, then WAITS FOR.
 pub fn cells(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) -> [String; 9] {
     let state = state(of).to_lowercase();
     let peer = match (process(all, found, of), &of.peer_socket, &of.peer) {
@@ -127,7 +127,7 @@ fn traffic(counts: &Counts) -> [String; 4] {
     [sent.to_string(), bytes(sent_bytes), received.to_string(), bytes(received_bytes)]
 }
 
-/// Returns the numbers and bytes of sends and RDMA writes, and of received messages and RDMA reads.
+/// Returns two pairs of a number and bytes: of sends with RDMA writes, and of received messages with RDMA reads.
 pub fn totals(of: &Counts) -> [(u64, u64); 2] {
     [
         (of.sends.saturating_add(of.rdma_writes), of.send_bytes.saturating_add(of.rdma_write_bytes)),
@@ -140,14 +140,14 @@ fn state(of: &Endpoint) -> &str {
     of.state.strip_prefix(STATE).unwrap_or(&of.state)
 }
 
-/// Returns whether an endpoint has neither a connection nor an attempt, or no longer has one. Its address of a peer is
-/// then of an earlier connection.
+/// Returns whether an endpoint is neither connected nor connecting. Its address of a peer, if any, is then from an
+/// earlier connection.
 pub fn has_no_peer(of: &Endpoint) -> bool {
     matches!(state(of), "UNCONNECTED" | "RESERVED" | "DISCONNECTED")
 }
 
-/// Returns the ID of the peer's process. Endpoints of tcp do not know it, but the other end of the connection can belong
-/// to a process in the table.
+/// Returns the ID of the peer's process, or `None` if it is unknown. Endpoints of tcp do not know the ID, but the other
+/// end of the connection can belong to a process in the table.
 pub fn process(all: &[Found], found: &Found, of: &Endpoint) -> Option<u32> {
     if has_no_peer(of) {
         return None;
@@ -169,7 +169,8 @@ fn id(found: &Found) -> Option<u32> {
     u32::try_from(found.process.pid).ok().filter(|id| *id > 0)
 }
 
-/// Returns the handle of the SRQ of an endpoint, and this queue if it is among the adapter's queues.
+/// Returns the handle of an endpoint's SRQ, and the SRQ itself if it is among the adapter's queues. `None` without an
+/// SRQ.
 pub fn srq<'a>(open: &'a OpenAdapter, of: &Endpoint) -> Option<(u64, Option<&'a Queue>)> {
     let handle = of.links.map(|links| links.srq).filter(|handle| *handle > 0)?;
     Some((handle, open.queues.iter().find(|queue| queue.is_srq && queue.handle == handle)))
@@ -208,8 +209,8 @@ pub fn waits(all: &[Found], found: &Found, open: &OpenAdapter, of: &Endpoint) ->
     (!causes.is_empty()).then(|| causes.join("; "))
 }
 
-/// Returns whether the EVD of requests or of receives has lost events. The number of an EVD for connection requests also
-/// counts rejected requests, so it says nothing.
+/// Returns whether the EVD of requests or of receives has lost events. Ignores EVDs for connection requests, because
+/// their number of lost events includes rejected requests.
 fn has_lost(open: &OpenAdapter, of: &Endpoint) -> bool {
     let Some(links) = of.links else { return false };
     open.queues.iter().any(|queue| {
@@ -218,7 +219,8 @@ fn has_lost(open: &OpenAdapter, of: &Endpoint) -> bool {
     })
 }
 
-/// Returns whether two endpoints can be the ends of a connection. Endpoints of shm name only the process of the peer.
+/// Returns whether two endpoints can be the ends of a connection. Endpoints of shm have no sockets, only the ID of the
+/// peer's process.
 fn are_ends(found: &Found, of: &Endpoint, other: &Found, far: &Endpoint) -> bool {
     if of.local_socket.is_empty() {
         let is_same = found.process.pid == other.process.pid && of.handle == far.handle;
@@ -232,7 +234,8 @@ fn is_full(evd: &Queue) -> bool {
     evd.filled >= evd.size
 }
 
-/// Returns whether events wait in an EVD, or were lost, or a message waits for a receive of an SRQ.
+/// Returns whether a queue can be the cause of a hang. An EVD: it is full, has lost events, or has events without a
+/// waiter. An SRQ: it is empty, and a message waits for a receive.
 fn is_suspect(open: &OpenAdapter, of: &Queue) -> bool {
     let is_short = || {
         let mut endpoints = open.endpoints.iter();
@@ -241,7 +244,7 @@ fn is_suspect(open: &OpenAdapter, of: &Queue) -> bool {
     if of.is_srq { of.filled == 0 && is_short() } else { of.lost > 0 || is_full(of) || is_unattended(of) }
 }
 
-/// Returns whether an EVD has events that no thread waits for.
+/// Returns whether an EVD has events, and no thread waits on it.
 fn is_unattended(evd: &Queue) -> bool {
     evd.filled > 0 && !evd.has_waiter
 }
@@ -275,7 +278,8 @@ fn queue_cells(found: &Found, open: &OpenAdapter, of: &Queue) -> Vec<String> {
     ]
 }
 
-/// Returns whether a process copies directly from and to its peers: `yes`, the reason why not, or both numbers of peers.
+/// Returns the column DIRECT: `yes` if the process copies directly from and to all peers, `no` with the obstacle, or
+/// the number of such peers.
 fn direct(of: &Adapter) -> String {
     match of.obstacle {
         None if of.peers == 0 => "-".to_owned(),
@@ -286,7 +290,7 @@ fn direct(of: &Adapter) -> String {
     }
 }
 
-/// Returns bytes with one decimal in the largest unit that they reach.
+/// Formats bytes in the largest unit that they reach, with one decimal.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let power = number.checked_ilog2().unwrap_or(0) as usize / 10;
@@ -296,7 +300,7 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Returns a time in ps(1) format: `[[DAYS-]HH:]MM:SS`.
+/// Formats a time as ps(1) does: `[[DAYS-]HH:]MM:SS`.
 fn age(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
     let rest = format!("{:02}:{:02}", seconds / 60 % 60, seconds % 60);

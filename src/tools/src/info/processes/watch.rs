@@ -1,4 +1,4 @@
-//! The rates of connections, refreshed.
+//! A table of the rates of connections, refreshed at an interval.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal, stdout};
@@ -14,13 +14,13 @@ use crate::tool::Outcome;
 const HEADS: &str = "PID,ADAPTER,ENDPOINT,PEER,PATH,REQUESTS,RECEIVES,SENT/s,BYTES/s,RECEIVED/s,BYTES/s,WAITS FOR";
 /// Clears a terminal, and begins at its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
-/// Maximum time until Ctrl-C takes effect.
+/// Maximum time between two checks for Ctrl-C.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// The totals of endpoints, by process, adapter and handle, and when they were read.
+/// The totals of endpoints by process ID, adapter name and handle, with the time when they were read.
 type Totals = HashMap<(i32, String, u64), (Instant, [(u64, u64); 2])>;
 
-/// Writes a table each `interval` until Ctrl-C. A terminal shows only the last one.
+/// Writes a table each `interval` until Ctrl-C. On a terminal, each table replaces the last.
 pub fn run(interval: Duration) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::catch()?;
     let clear = if stdout().is_terminal() { CLEAR } else { "" };
@@ -30,7 +30,7 @@ pub fn run(interval: Duration) -> anyhow::Result<Outcome> {
         if round > 0 {
             print::line(format_args!("{clear}{}\n", table(&found, &before, now)))?;
         }
-        // The totals of a process that does not respond stay for the next table.
+        // This keeps the old totals of a process that does not respond now, for the next table.
         before.extend(each_endpoint(&found).map(|(found, open, endpoint)| {
             ((found.process.pid, open.adapter.name.clone(), endpoint.handle), (now, totals(&endpoint.counts)))
         }));

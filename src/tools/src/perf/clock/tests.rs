@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn ticks_agree_with_the_system_clock() {
-    // Other threads may run between two reads, but not always.
+    // Another thread may run between two reads, but hardly in each of the 100 attempts.
     let near = (0..100).any(|_| {
         let (began, first) = (Instant::now(), ticks());
         pause(5_000);
