@@ -57,19 +57,19 @@ typedef DAT_CONTEXT DAT_DTO_COOKIE;
 /** Word of the program, returned in the completion of a bind. */
 typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
-/** How a data transfer completes; also the configuration of the streams of an endpoint. */
+/** How a data transfer completes. As an attribute of an endpoint: which completions notify. */
 typedef enum dat_completion_flags {
-    /** A notification event. */
+    /** The completion notifies: it wakes a waiter, or triggers the notification object. */
     DAT_COMPLETION_DEFAULT_FLAG = 0x00,
     /** No event if the operation succeeds. */
     DAT_COMPLETION_SUPPRESS_FLAG = 0x01,
-    /** The receive at the remote side notifies, if its stream waits for solicited messages. */
+    /** The receive of this send notifies, if the peer set this flag in recv_completion_flags. */
     DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
-    /** An event without notification. */
+    /** The completion is queued, but wakes no waiter and triggers no notification object. */
     DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,
     /** Start only after all earlier RDMA reads of the endpoint are complete. */
     DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,
-    /** Attribute of an endpoint: every event notifies, and waiters wake at their threshold. */
+    /** Only an attribute of an endpoint: every completion notifies; waiters may have thresholds. */
     DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
 } DAT_COMPLETION_FLAGS;
 
@@ -172,17 +172,17 @@ typedef enum dat_qos {
 
 /** Options of dat_ep_connect. */
 typedef enum dat_connect_flags {
-    /** One path. */
+    /** The connection uses one path. */
     DAT_CONNECT_DEFAULT_FLAG = 0,
-    /** Several paths. */
+    /** The connection may use several paths. */
     DAT_CONNECT_MULTIPATH_FLAG = 1,
 } DAT_CONNECT_FLAGS;
 
 /** How dat_ia_close and dat_ep_disconnect end an instance or a connection. */
 typedef enum dat_close_flags {
-    /** Immediately; outstanding work fails. */
+    /** Ends immediately; outstanding work fails. */
     DAT_CLOSE_ABRUPT_FLAG = 0,
-    /** After the posted requests have completed; an instance only if all its objects are freed. */
+    /** Ends after the posted requests have completed. dat_ia_close fails if objects are left. */
     DAT_CLOSE_GRACEFUL_FLAG = 1,
 } DAT_CLOSE_FLAGS;
 
@@ -191,29 +191,29 @@ typedef enum dat_close_flags {
 
 /* ---- Memory and protection ---- */
 
-/** Identifies a local memory region in the segments of a data transfer. */
+/** Number that identifies a local memory region in the segments of a data transfer. */
 typedef DAT_UINT32 DAT_LMR_CONTEXT;
 
-/** Identifies memory to the remote side in RDMA operations. */
+/** Number that identifies memory to the remote side in RDMA operations. */
 typedef DAT_UINT32 DAT_RMR_CONTEXT;
 
 /** Privileges of a memory region. */
 typedef enum dat_mem_priv_flags {
     /** No privilege. */
     DAT_MEM_PRIV_NONE_FLAG = 0x000,
-    /** Source of local transfers. */
+    /** The memory may be the source of local sends and RDMA writes. */
     DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001,
-    /** Source of RDMA reads of peers. */
+    /** Peers may read the memory by RDMA. */
     DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002,
-    /** Target of local transfers. */
+    /** The memory may be the destination of local receives and RDMA reads. */
     DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010,
-    /** Target of RDMA writes of peers. */
+    /** Peers may write the memory by RDMA. */
     DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020,
     /** All four privileges. */
     DAT_MEM_PRIV_ALL_FLAG = 0x033,
     /**
-     * No relaxed ordering for this memory. Ignored. Only the Solaris headers have this flag; it
-     * is here for their programs, because the bit is free.
+     * No relaxed ordering for this memory. Ignored. From the Solaris headers, for programs that
+     * use it; no other privilege has this bit.
      */
     DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
 } DAT_MEM_PRIV_FLAGS;
@@ -251,7 +251,7 @@ typedef enum dat_rmr_param_mask {
 
 /** Parameters of a protection zone, see dat_pz_query. */
 typedef struct dat_pz_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the protection zone. */
     DAT_IA_HANDLE ia_handle;
 } DAT_PZ_PARAM;
 
@@ -263,7 +263,7 @@ typedef enum dat_pz_param_mask {
 
 /** Owner of the array of segments after a post returned. */
 typedef enum dat_iov_ownership {
-    /** The program, which may reuse it immediately. */
+    /** The program, which may reuse the array immediately. */
     DAT_IOV_CONSUMER = 0,
     /** The provider, until completion. It does not change the array. */
     DAT_IOV_PROVIDER_NOMOD = 1,
@@ -315,13 +315,13 @@ typedef enum dat_dto_completion_status {
     DAT_DTO_ERR_LOCAL_LENGTH = 2,
     /** The local endpoint failed. */
     DAT_DTO_ERR_LOCAL_EP = 3,
-    /** Local memory: wrong zone, privilege, bounds or context. */
+    /** Local memory: wrong zone, missing privilege, wrong bounds or stale context. */
     DAT_DTO_ERR_LOCAL_PROTECTION = 4,
     /** The remote side sent an unexpected response. */
     DAT_DTO_ERR_BAD_RESPONSE = 5,
-    /** Remote memory: wrong zone, privilege, bounds or context. */
+    /** Remote memory: wrong zone, missing privilege, wrong bounds or stale context. */
     DAT_DTO_ERR_REMOTE_ACCESS = 6,
-    /** The remote side could not execute the operation. */
+    /** The remote side could not execute the operation; its receive may be too short. */
     DAT_DTO_ERR_REMOTE_RESPONDER = 7,
     /** The transport failed after all its retries. */
     DAT_DTO_ERR_TRANSPORT = 8,
@@ -339,7 +339,7 @@ typedef enum dat_dto_completion_status {
 /** Older name of DAT_DTO_ERR_FLUSHED. */
 #define DAT_DTO_FAILURE DAT_DTO_ERR_FLUSHED
 
-/** Status of a bind: the values for a data transfer. */
+/** Status of a bind, with the same values as for a data transfer. */
 typedef DAT_DTO_COMPLETION_STATUS DAT_RMR_BIND_COMPLETION_STATUS;
 
 /** The bind succeeded. */
@@ -350,11 +350,11 @@ typedef DAT_DTO_COMPLETION_STATUS DAT_RMR_BIND_COMPLETION_STATUS;
 
 /** Data of DAT_RMR_BIND_COMPLETION_EVENT. */
 typedef struct dat_rmr_bind_completion_event_data {
-    /** The bound region. */
+    /** The remote memory region. */
     DAT_RMR_HANDLE rmr_handle;
-    /** The cookie of the post. */
+    /** The cookie that was passed to dat_rmr_bind. */
     DAT_RMR_COOKIE user_cookie;
-    /** Its status. */
+    /** Status of the bind. */
     DAT_DTO_COMPLETION_STATUS status;
 } DAT_RMR_BIND_COMPLETION_EVENT_DATA;
 
@@ -362,7 +362,7 @@ typedef struct dat_rmr_bind_completion_event_data {
 typedef struct dat_connection_event_data {
     /** The endpoint. */
     DAT_EP_HANDLE ep_handle;
-    /** Bytes of private data from the accepting side. */
+    /** Bytes of private data that the peer sent, such as with dat_cr_accept; 0 without data. */
     DAT_COUNT private_data_size;
     /** The private data. */
     DAT_PVOID private_data;
@@ -479,8 +479,8 @@ typedef enum dat_event_number {
     /** An operation timed out. */
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
     /**
-     * The provider reports an event of dat_handle. Watermark events have this
-     * number; see reason.
+     * The provider reports an event of the object dat_handle. Watermark events have this
+     * number, too. See reason.
      */
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
     /** Posted by dat_evd_post_se. */
@@ -497,31 +497,31 @@ typedef enum dat_service_type {
 
 /** State of an endpoint. */
 typedef enum dat_ep_state {
-    /** Initial state. */
+    /** Initial state, and the state after dat_ep_reset. */
     DAT_EP_STATE_UNCONNECTED = 0,
-    /** Unconnected, attributes not yet set. */
+    /** Like DAT_EP_STATE_UNCONNECTED, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_UNCONNECTED = 1,
-    /** Reserved by a reserved service point. */
+    /** Reserved by a reserved service point, which waits for a request. */
     DAT_EP_STATE_RESERVED = 2,
-    /** Reserved, attributes not yet set. */
+    /** Like DAT_EP_STATE_RESERVED, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_RESERVED = 3,
-    /** A request for it arrived at its reserved service point. */
+    /** A request for the endpoint arrived at its reserved service point. */
     DAT_EP_STATE_PASSIVE_CONNECTION_PENDING = 4,
-    /** Passive pending, attributes not yet set. */
+    /** Like DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5,
-    /** Connecting. */
+    /** The program has requested a connection, which is not yet established. */
     DAT_EP_STATE_ACTIVE_CONNECTION_PENDING = 6,
     /** Created by the provider for a request that is not yet accepted or rejected. */
     DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7,
-    /** Tentative, attributes not yet set. */
+    /** Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8,
     /** Connected. */
     DAT_EP_STATE_CONNECTED = 9,
-    /** Disconnecting gracefully. */
+    /** Disconnecting gracefully: posted requests complete first. */
     DAT_EP_STATE_DISCONNECT_PENDING = 10,
-    /** No longer connected; see dat_ep_reset. */
+    /** No longer connected, or the connection attempt failed; see dat_ep_reset. */
     DAT_EP_STATE_DISCONNECTED = 11,
-    /** Accepted, not yet connected. */
+    /** The program has accepted a request; the connection is not yet established. */
     DAT_EP_STATE_COMPLETION_PENDING = 12,
 } DAT_EP_STATE;
 
@@ -585,7 +585,7 @@ typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 /** Default of the high watermarks of an endpoint. */
 #define DAT_HW_DEFAULT DAT_WATERMARK_INFINITE
 
-/** Value of an unknown count. */
+/** Value of a count that the provider does not know. */
 #define DAT_VALUE_UNKNOWN (-2)
 
 /* ---- Shared receive queues ---- */
@@ -594,7 +594,7 @@ typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 typedef struct dat_srq_attr {
     /** Maximum number of outstanding buffers. */
     DAT_COUNT max_recv_dtos;
-    /** Segments of a buffer. */
+    /** Maximum number of segments of a buffer. */
     DAT_COUNT max_recv_iov;
     /** Must be DAT_SRQ_LW_DEFAULT, see dat_srq_set_lw. */
     DAT_COUNT low_watermark;
@@ -605,31 +605,31 @@ typedef struct dat_srq_attr {
 
 /** State of a shared receive queue. */
 typedef enum dat_srq_state {
-    /** Operational. */
+    /** The queue is operational. */
     DAT_SRQ_STATE_OPERATIONAL = 0,
-    /** Broken. */
+    /** The queue has failed. */
     DAT_SRQ_STATE_ERROR = 1,
 } DAT_SRQ_STATE;
 
 /** Parameters of a shared receive queue, see dat_srq_query. */
 typedef struct dat_srq_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the queue. */
     DAT_IA_HANDLE ia_handle;
-    /** Its state. */
+    /** State of the queue. */
     DAT_SRQ_STATE srq_state;
-    /** Its protection zone. */
+    /** Protection zone of the queue. */
     DAT_PZ_HANDLE pz_handle;
     /** Maximum number of outstanding buffers. */
     DAT_COUNT max_recv_dtos;
-    /** Segments of a buffer. */
+    /** Maximum number of segments of a buffer. */
     DAT_COUNT max_recv_iov;
-    /** The low watermark. */
+    /** Low watermark of the queue, see dat_srq_set_lw. */
     DAT_COUNT low_watermark;
-    /** Buffers that no endpoint has taken. */
+    /** Number of buffers that no endpoint has taken, or DAT_VALUE_UNKNOWN. */
     DAT_COUNT available_dto_count;
     /**
-     * Buffers that occupy an entry: available, taken by an endpoint, or completed and not yet
-     * dequeued.
+     * Number of buffers that occupy an entry: available, taken by an endpoint, or completed
+     * and not yet dequeued. DAT_VALUE_UNKNOWN if the provider does not know it.
      */
     DAT_COUNT outstanding_dto_count;
 } DAT_SRQ_PARAM;
@@ -660,13 +660,13 @@ typedef enum dat_psp_flags {
 
 /** Parameters of a public service point, see dat_psp_query. */
 typedef struct dat_psp_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the service point. */
     DAT_IA_HANDLE ia_handle;
-    /** The qualifier at which it listens. */
+    /** Qualifier at which the service point listens. */
     DAT_CONN_QUAL conn_qual;
-    /** The event dispatcher for its requests. */
+    /** Event dispatcher for connection requests. */
     DAT_EVD_HANDLE evd_handle;
-    /** The supplier of the endpoint. */
+    /** Supplier of the endpoint for a request. */
     DAT_PSP_FLAGS psp_flags;
 } DAT_PSP_PARAM;
 
@@ -681,13 +681,13 @@ typedef enum dat_psp_param_mask {
 
 /** Parameters of a reserved service point, see dat_rsp_query. */
 typedef struct dat_rsp_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the service point. */
     DAT_IA_HANDLE ia_handle;
-    /** The qualifier at which it listens. */
+    /** Qualifier at which the service point listens. */
     DAT_CONN_QUAL conn_qual;
-    /** The event dispatcher for its request. */
+    /** Event dispatcher for the connection request. */
     DAT_EVD_HANDLE evd_handle;
-    /** The reserved endpoint. */
+    /** Endpoint that is reserved for the request. */
     DAT_EP_HANDLE ep_handle;
 } DAT_RSP_PARAM;
 
@@ -701,8 +701,8 @@ typedef enum dat_rsp_param_mask {
 } DAT_RSP_PARAM_MASK;
 
 /**
- * Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is
- * freed.
+ * Parameters of a connection request, see dat_cr_query. The pointers are valid until the
+ * request is freed.
  */
 typedef struct dat_cr_param {
     /** Remote address. */
@@ -713,7 +713,10 @@ typedef struct dat_cr_param {
     DAT_COUNT private_data_size;
     /** The private data. */
     DAT_PVOID private_data;
-    /** The endpoint of the request, or DAT_HANDLE_NULL. */
+    /**
+     * Endpoint of the reserved service point, or created by the provider; else
+     * DAT_HANDLE_NULL.
+     */
     DAT_EP_HANDLE local_ep_handle;
 } DAT_CR_PARAM;
 
@@ -731,7 +734,7 @@ typedef enum dat_cr_param_mask {
 typedef enum dat_ep_creator_for_psp {
     /** Never. */
     DAT_PSP_CREATES_EP_NEVER = 0,
-    /** If the program passes DAT_PSP_PROVIDER_FLAG. */
+    /** If the program passes DAT_PSP_PROVIDER_FLAG to dat_psp_create. */
     DAT_PSP_CREATES_EP_IFASKED = 1,
     /** Always. */
     DAT_PSP_CREATES_EP_ALWAYS = 2,
@@ -829,7 +832,7 @@ typedef struct dat_provider_info {
 
 /** One segment of local memory in a data transfer. */
 typedef struct dat_lmr_triplet {
-    /** The region of the segment, see dat_lmr_create. */
+    /** Context of the region that contains the segment, see dat_lmr_create. */
     DAT_LMR_CONTEXT lmr_context;
     /** Unused; aligns the next field. */
     DAT_UINT32 pad;
@@ -840,11 +843,11 @@ typedef struct dat_lmr_triplet {
 } DAT_LMR_TRIPLET;
 
 /**
- * The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
- * must convert it.
+ * The remote memory of an RDMA operation, in local byte order. A program that sends this
+ * structure to another host must convert it.
  */
 typedef struct dat_rmr_triplet {
-    /** The context from the remote side. */
+    /** Context of the memory, from dat_lmr_create or dat_rmr_bind at the remote side. */
     DAT_RMR_CONTEXT rmr_context;
     /** Unused; aligns the next field. */
     DAT_UINT32 pad;
@@ -859,27 +862,27 @@ typedef struct dat_lmr_param DAT_LMR_PARAM;
 
 /** Parameters of a remote memory region, see dat_rmr_query. */
 typedef struct dat_rmr_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the region. */
     DAT_IA_HANDLE ia_handle;
-    /** Its protection zone. */
+    /** Protection zone of the region. */
     DAT_PZ_HANDLE pz_handle;
-    /** The memory to which it is bound. */
+    /** Memory to which the region is bound. */
     DAT_LMR_TRIPLET lmr_triplet;
-    /** Its privileges. */
+    /** Privileges of the remote side on this memory. */
     DAT_MEM_PRIV_FLAGS mem_priv;
-    /** Identifies it to the remote side. */
+    /** Context that identifies the region to the remote side. */
     DAT_RMR_CONTEXT rmr_context;
 } DAT_RMR_PARAM;
 
 /** Data of DAT_DTO_COMPLETION_EVENT. */
 typedef struct dat_dto_completion_event_data {
-    /** The endpoint. */
+    /** Endpoint of the operation. */
     DAT_EP_HANDLE ep_handle;
-    /** The cookie of the post. */
+    /** The cookie that was passed to the post. */
     DAT_DTO_COOKIE user_cookie;
-    /** Its status. */
+    /** Status of the operation. */
     DAT_DTO_COMPLETION_STATUS status;
-    /** Transferred bytes, if it succeeded. */
+    /** Number of transferred bytes; undefined unless status is DAT_DTO_SUCCESS. */
     DAT_VLEN transfered_length;
 } DAT_DTO_COMPLETION_EVENT_DATA;
 
@@ -921,11 +924,11 @@ typedef union dat_event_data {
 
 /** An event that dat_evd_wait or dat_evd_dequeue returns. */
 typedef struct dat_event {
-    /** The kind of event. */
+    /** Kind of the event. */
     DAT_EVENT_NUMBER event_number;
-    /** The event dispatcher. */
+    /** Event dispatcher from which the event was taken. */
     DAT_EVD_HANDLE evd_handle;
-    /** Its data. */
+    /** Data of the event. event_number determines the valid member. */
     DAT_EVENT_DATA event_data;
 } DAT_EVENT;
 
@@ -933,9 +936,9 @@ typedef struct dat_event {
 typedef struct dat_ep_attr {
     /** Kind of connection. */
     DAT_SERVICE_TYPE service_type;
-    /** Longest message in bytes; 0 leaves it to the provider. */
+    /** Maximum bytes of a message; 0 leaves the maximum to the provider. */
     DAT_VLEN max_message_size;
-    /** Longest RDMA operation in bytes; 0 leaves it to the provider. */
+    /** Maximum bytes of an RDMA operation; 0 leaves the maximum to the provider. */
     DAT_VLEN max_rdma_size;
     /** Quality of service. */
     DAT_QOS qos;
@@ -943,49 +946,49 @@ typedef struct dat_ep_attr {
     DAT_COMPLETION_FLAGS recv_completion_flags;
     /** Which request completions notify. */
     DAT_COMPLETION_FLAGS request_completion_flags;
-    /** Outstanding receives. With a shared receive queue: the hard high watermark. */
+    /** Maximum number of outstanding receives. On a shared receive queue: hard high watermark. */
     DAT_COUNT max_recv_dtos;
-    /** Outstanding requests. */
+    /** Maximum number of outstanding requests. */
     DAT_COUNT max_request_dtos;
-    /** Segments of a receive. */
+    /** Maximum number of segments of a receive. */
     DAT_COUNT max_recv_iov;
-    /** Segments of a send. */
+    /** Maximum number of segments of a send. */
     DAT_COUNT max_request_iov;
-    /** Outstanding RDMA reads as target. */
+    /** Maximum number of outstanding RDMA reads as target. */
     DAT_COUNT max_rdma_read_in;
-    /** Outstanding RDMA reads as originator. */
+    /** Maximum number of outstanding RDMA reads as originator. */
     DAT_COUNT max_rdma_read_out;
     /** Soft high watermark of receive buffers, with a shared receive queue. */
     DAT_COUNT srq_soft_hw;
-    /** Segments of an RDMA read. */
+    /** Maximum number of segments of an RDMA read. */
     DAT_COUNT max_rdma_read_iov;
-    /** Segments of an RDMA write. */
+    /** Maximum number of segments of an RDMA write. */
     DAT_COUNT max_rdma_write_iov;
-    /** Elements of ep_transport_specific. */
+    /** Number of elements of ep_transport_specific. */
     DAT_COUNT ep_transport_specific_count;
-    /** Attributes of the transport. */
+    /** Named attributes of the transport. */
     DAT_NAMED_ATTR *ep_transport_specific;
-    /** Elements of ep_provider_specific. */
+    /** Number of elements of ep_provider_specific. */
     DAT_COUNT ep_provider_specific_count;
-    /** Attributes of the provider. */
+    /** Named attributes of the provider. */
     DAT_NAMED_ATTR *ep_provider_specific;
 } DAT_EP_ATTR;
 
 /** Parameters of an endpoint, see dat_ep_query and dat_ep_modify. */
 typedef struct dat_ep_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the endpoint. */
     DAT_IA_HANDLE ia_handle;
-    /** Its state. */
+    /** State of the endpoint. */
     DAT_EP_STATE ep_state;
     /** Local address. */
     DAT_IA_ADDRESS_PTR local_ia_address_ptr;
-    /** Local port. */
+    /** Port of the local end of the connection. */
     DAT_PORT_QUAL local_port_qual;
     /** Remote address. */
     DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
-    /** Remote port. */
+    /** Port of the remote end of the connection. */
     DAT_PORT_QUAL remote_port_qual;
-    /** Its protection zone. */
+    /** Protection zone of the endpoint. */
     DAT_PZ_HANDLE pz_handle;
     /** Event dispatcher of receive completions. */
     DAT_EVD_HANDLE recv_evd_handle;
@@ -993,9 +996,9 @@ typedef struct dat_ep_param {
     DAT_EVD_HANDLE request_evd_handle;
     /** Event dispatcher of connection events. */
     DAT_EVD_HANDLE connect_evd_handle;
-    /** Its shared receive queue, or DAT_HANDLE_NULL. */
+    /** Shared receive queue of the endpoint, or DAT_HANDLE_NULL. */
     DAT_SRQ_HANDLE srq_handle;
-    /** Its attributes. */
+    /** Attributes of the endpoint. */
     DAT_EP_ATTR ep_attr;
 } DAT_EP_PARAM;
 
@@ -1021,10 +1024,11 @@ typedef struct dat_ep_param {
 #define DAT_EP_FIELD_ALL UINT64_C(0x7FFFF7FF)
 
 /**
- * Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
+ * Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
+ * maxima.
  */
 typedef struct dat_ia_attr {
-    /** Name in the dat_ia_open call in uDAPL 1.2, name of the device in uDAPL 2.0. */
+    /** Name with which the program opened the adapter. */
     char adapter_name[DAT_NAME_MAX_LENGTH];
     /** Vendor of the adapter. */
     char vendor_name[DAT_NAME_MAX_LENGTH];
@@ -1038,61 +1042,61 @@ typedef struct dat_ia_attr {
     DAT_UINT32 firmware_version_minor;
     /** Local address, valid until dat_ia_close. */
     DAT_IA_ADDRESS_PTR ia_address_ptr;
-    /** Endpoints. */
+    /** Maximum number of endpoints. */
     DAT_COUNT max_eps;
-    /** Outstanding data transfers in one direction of an endpoint. */
+    /** Maximum number of outstanding data transfers in one direction of an endpoint. */
     DAT_COUNT max_dto_per_ep;
-    /** Outstanding RDMA reads of an endpoint as target. */
+    /** Maximum number of outstanding RDMA reads of an endpoint as target. */
     DAT_COUNT max_rdma_read_per_ep_in;
-    /** Outstanding RDMA reads of an endpoint as originator. */
+    /** Maximum number of outstanding RDMA reads of an endpoint as originator. */
     DAT_COUNT max_rdma_read_per_ep_out;
-    /** Event dispatchers. */
+    /** Maximum number of event dispatchers. */
     DAT_COUNT max_evds;
-    /** Events in an event dispatcher. */
+    /** Maximum number of events in an event dispatcher. */
     DAT_COUNT max_evd_qlen;
-    /** Segments of a send or receive. */
+    /** Maximum number of segments of a send or receive. */
     DAT_COUNT max_iov_segments_per_dto;
-    /** Local memory regions. */
+    /** Maximum number of local memory regions. */
     DAT_COUNT max_lmrs;
-    /** Bytes in a local memory region. */
+    /** Maximum bytes in a local memory region. */
     DAT_VLEN max_lmr_block_size;
     /** Highest address in a local memory region. */
     DAT_VADDR max_lmr_virtual_address;
-    /** Protection zones. */
+    /** Maximum number of protection zones. */
     DAT_COUNT max_pzs;
-    /** Bytes in a message. */
+    /** Maximum bytes in a message. */
     DAT_VLEN max_message_size;
-    /** Bytes in an RDMA operation. */
+    /** Maximum bytes in an RDMA operation. */
     DAT_VLEN max_rdma_size;
-    /** Remote memory regions. */
+    /** Maximum number of remote memory regions. */
     DAT_COUNT max_rmrs;
     /** Highest address in a remote memory region. */
     DAT_VADDR max_rmr_target_address;
-    /** Shared receive queues. */
+    /** Maximum number of shared receive queues. */
     DAT_COUNT max_srqs;
-    /** Endpoints on a shared receive queue. */
+    /** Maximum number of endpoints on a shared receive queue. */
     DAT_COUNT max_ep_per_srq;
-    /** Buffers in a shared receive queue. */
+    /** Maximum number of buffers in a shared receive queue. */
     DAT_COUNT max_recv_per_srq;
-    /** Segments of an RDMA read. */
+    /** Maximum number of segments of an RDMA read. */
     DAT_COUNT max_iov_segments_per_rdma_read;
-    /** Segments of an RDMA write. */
+    /** Maximum number of segments of an RDMA write. */
     DAT_COUNT max_iov_segments_per_rdma_write;
-    /** Outstanding RDMA reads of the adapter as target. */
+    /** Maximum number of outstanding RDMA reads of the adapter as target. */
     DAT_COUNT max_rdma_read_in;
-    /** Outstanding RDMA reads of the adapter as originator. */
+    /** Maximum number of outstanding RDMA reads of the adapter as originator. */
     DAT_COUNT max_rdma_read_out;
-    /** Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool. */
+    /** DAT_TRUE if each endpoint gets max_rdma_read_per_ep_in; else all share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;
-    /** Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool. */
+    /** DAT_TRUE if each endpoint gets max_rdma_read_per_ep_out; else all share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
-    /** Elements of transport_attr. */
+    /** Number of elements of transport_attr. */
     DAT_COUNT num_transport_attr;
-    /** Attributes of the transport. */
+    /** Named attributes of the transport. */
     DAT_NAMED_ATTR *transport_attr;
-    /** Elements of vendor_attr. */
+    /** Number of elements of vendor_attr. */
     DAT_COUNT num_vendor_attr;
-    /** Attributes of the vendor. */
+    /** Named attributes of the vendor. */
     DAT_NAMED_ATTR *vendor_attr;
 } DAT_IA_ATTR;
 
@@ -1412,12 +1416,12 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
 /** Older name of max_message_size in DAT_IA_ATTR and DAT_EP_ATTR. */
 #define max_mtu_size max_message_size
 
-/** Name of DAT_COMPLETION_UNSIGNALLED_FLAG in the page of dat_ep_modify. */
+/** Name of DAT_COMPLETION_UNSIGNALLED_FLAG in the specification of dat_ep_modify. */
 #define DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_COMPLETION_UNSIGNALLED_FLAG
 
 /**
- * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. Other headers define it as a name that no header
- * defines.
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers, programs cannot use this macro:
+ * it expands to an undefined name.
  */
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
 

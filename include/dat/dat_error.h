@@ -24,7 +24,7 @@ extern "C" {
 
 /* ---- Return codes ---- */
 
-/** Return code of every function: class, type and subtype, combined by bitwise or. 0 is success. */
+/** Return code of every function: class, type and subtype, combined by bitwise or. 0: success. */
 typedef DAT_UINT32 DAT_RETURN;
 
 /** Class of a return code: error. */
@@ -46,27 +46,27 @@ typedef DAT_UINT32 DAT_RETURN;
 typedef enum dat_return_type {
     /** The call succeeded. */
     DAT_SUCCESS = 0x00000000,
-    /** The object was destroyed during the call. */
+    /** The object was destroyed while the call waited on it. */
     DAT_ABORT = 0x00010000,
     /** Another service point listens on the connection qualifier. */
     DAT_CONN_QUAL_IN_USE = 0x00020000,
-    /** A resource ran out; the subtype names it. */
+    /** A resource ran out; the subtype names the resource. */
     DAT_INSUFFICIENT_RESOURCES = 0x00030000,
-    /** The implementation failed. */
+    /** An error in the library or in the provider. */
     DAT_INTERNAL_ERROR = 0x00040000,
-    /** A handle is NULL, stale, or of the wrong kind; the subtype identifies it. */
+    /** A handle is NULL, stale, or of the wrong kind; the subtype identifies the handle. */
     DAT_INVALID_HANDLE = 0x00050000,
-    /** An argument is invalid; the subtype identifies it. */
+    /** An argument is invalid; the subtype identifies the argument. */
     DAT_INVALID_PARAMETER = 0x00060000,
     /** The state of the object does not allow the call; the subtype identifies the state. */
     DAT_INVALID_STATE = 0x00070000,
-    /** The lengths of the local and the remote memory are incompatible. */
+    /** A transfer is too long for the adapter, or for the memory at its destination. */
     DAT_LENGTH_ERROR = 0x00080000,
     /** The provider does not support the request. */
     DAT_MODEL_NOT_SUPPORTED = 0x00090000,
     /** No provider of that name, version and thread safety is registered or could be loaded. */
     DAT_PROVIDER_NOT_FOUND = 0x000A0000,
-    /** A memory region lacks a privilege. */
+    /** A memory region lacks a privilege that the operation needs. */
     DAT_PRIVILEGES_VIOLATION = 0x000B0000,
     /** Objects belong to different protection zones. */
     DAT_PROTECTION_VIOLATION = 0x000C0000,
@@ -80,7 +80,7 @@ typedef enum dat_return_type {
     DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000,
     /** An adapter of the provider is open. */
     DAT_PROVIDER_IN_USE = 0x00110000,
-    /** The remote address cannot be used. */
+    /** An address cannot be used; the subtype gives the reason. */
     DAT_INVALID_ADDRESS = 0x00120000,
     /** A signal interrupted the call. */
     DAT_INTERRUPTED_CALL = 0x00130000,
@@ -96,7 +96,7 @@ typedef enum dat_return_type {
 /** Older name of DAT_PROVIDER_NOT_FOUND. */
 #define DAT_NAME_NOT_FOUND DAT_PROVIDER_NOT_FOUND
 
-/** Subtype of a return code, bits 0 to 15: the argument, handle, state or resource. */
+/** Subtype of a return code, bits 0 to 15: the argument, handle, state or resource concerned. */
 typedef enum dat_return_subtype {
     /** No further information. */
     DAT_NO_SUBTYPE = 0,
@@ -159,11 +159,14 @@ typedef enum dat_return_subtype {
     DAT_INVALID_ARG9 = 44,
     DAT_INVALID_ARG10 = 45,
     DAT_INVALID_STATE_EP_UNCONNECTED = 46,
-    /** Endpoint is connecting. */
+    /** Endpoint has requested a connection, which is not yet established. */
     DAT_INVALID_STATE_EP_ACTCONNPENDING = 47,
     /** Endpoint of a reserved service point has a request pending. */
     DAT_INVALID_STATE_EP_PASSCONNPENDING = 48,
-    /** Endpoint was made by the provider for a request not yet answered. */
+    /**
+     * Endpoint that the provider created for a request, which is neither accepted nor
+     * rejected.
+     */
     DAT_INVALID_STATE_EP_TENTCONNPENDING = 49,
     DAT_INVALID_STATE_EP_CONNECTED = 50,
     DAT_INVALID_STATE_EP_DISCONNECTED = 51,
@@ -173,7 +176,10 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_COMPLPENDING = 53,
     /** Endpoint is disconnecting. */
     DAT_INVALID_STATE_EP_DISCPENDING = 54,
-    /** Endpoint went back to the provider. */
+    /**
+     * Endpoint that the provider created was rejected or handed off, and belongs to the
+     * provider.
+     */
     DAT_INVALID_STATE_EP_PROVIDERCONTROL = 55,
     /** Endpoint lacks a protection zone or an event dispatcher. */
     DAT_INVALID_STATE_EP_NOTREADY = 56,
@@ -201,63 +207,63 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EVD_DISABLED = 70,
     DAT_INVALID_STATE_EVD_WAITABLE = 71,
     DAT_INVALID_STATE_EVD_UNWAITABLE = 72,
-    /** Event dispatcher has a stream that feeds it. */
+    /** An endpoint, a service point or the adapter feeds the event dispatcher. */
     DAT_INVALID_STATE_EVD_IN_USE = 73,
-    /** Event dispatcher is fed by a stream that can suppress notification. */
+    /** Event dispatcher has the state DAT_EVD_STATE_CONFIG_NOTIFY. */
     DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 74,
-    /** Event dispatcher is fed by a stream of solicited messages. */
+    /** Event dispatcher has the state DAT_EVD_STATE_CONFIG_SOLICITED. */
     DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 75,
-    /** Event dispatcher is fed by a stream with threshold. */
+    /** Event dispatcher has the state DAT_EVD_STATE_CONFIG_THRESHOLD. */
     DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD = 76,
     /** A thread waits on the event dispatcher. */
     DAT_INVALID_STATE_EVD_WAITER = 77,
-    /** Event dispatcher is one of asynchronous events. */
+    /** Event dispatcher for asynchronous events. */
     DAT_INVALID_STATE_EVD_ASYNC = 78,
-    /** Interface adapter has objects left. */
+    /** Interface adapter still has objects. */
     DAT_INVALID_STATE_IA_IN_USE = 79,
     /** A remote memory region is bound to the region. */
     DAT_INVALID_STATE_LMR_IN_USE = 80,
     DAT_INVALID_STATE_LMR_FREE = 81,
-    /** Protection zone has objects left. */
+    /** An object still uses the protection zone. */
     DAT_INVALID_STATE_PZ_IN_USE = 82,
     DAT_INVALID_STATE_PZ_FREE = 83,
     DAT_INVALID_STATE_SRQ_OPERATIONAL = 84,
     DAT_INVALID_STATE_SRQ_ERROR = 85,
-    /** Shared receive queue has endpoints. */
+    /** An endpoint still uses the shared receive queue. */
     DAT_INVALID_STATE_SRQ_IN_USE = 86,
-    /** Local read right missing. */
+    /** Memory region lacks the local read privilege. */
     DAT_PRIVILEGES_READ = 87,
-    /** Local write right missing. */
+    /** Memory region lacks the local write privilege. */
     DAT_PRIVILEGES_WRITE = 88,
-    /** Remote read right missing. */
+    /** Memory region lacks the remote read privilege. */
     DAT_PRIVILEGES_RDMA_READ = 89,
-    /** Remote write right missing. */
+    /** Memory region lacks the remote write privilege. */
     DAT_PRIVILEGES_RDMA_WRITE = 90,
-    /** Zone does not allow local read. */
+    /** Protection zone does not allow the local read. */
     DAT_PROTECTION_READ = 91,
-    /** Zone does not allow local write. */
+    /** Protection zone does not allow the local write. */
     DAT_PROTECTION_WRITE = 92,
-    /** Zone does not allow remote read. */
+    /** Protection zone does not allow the remote read. */
     DAT_PROTECTION_RDMA_READ = 93,
-    /** Zone does not allow remote write. */
+    /** Protection zone does not allow the remote write. */
     DAT_PROTECTION_RDMA_WRITE = 94,
-    /** Kind of address not supported, such as multicast. */
+    /** Kind of address is not supported, such as multicast. */
     DAT_INVALID_ADDRESS_UNSUPPORTED = 95,
-    /** Known not to be reachable. */
+    /** Address is known to be unreachable. */
     DAT_INVALID_ADDRESS_UNREACHABLE = 96,
-    /** Never a valid address. */
+    /** Address is never valid. */
     DAT_INVALID_ADDRESS_MALFORMED = 97,
-    /** No provider of that name. */
+    /** No provider has the name. */
     DAT_NAME_NOT_REGISTERED = 98,
-    /** None of that major version. */
+    /** No provider of this name has the major version. */
     DAT_MAJOR_NOT_FOUND = 99,
-    /** None of that minor version or a higher one. */
+    /** No provider of this name has the minor version or a higher one. */
     DAT_MINOR_NOT_FOUND = 100,
-    /** None of that thread safety. */
+    /** No provider of this name and version has the thread safety. */
     DAT_THREAD_SAFETY_NOT_FOUND = 101,
     /**
-     * Relaxed ordering was not requested properly. Only the Solaris headers have it; it is
-     * here for their programs, because the value clashes with nothing. Never returned.
+     * Never returned. From the Solaris headers, for programs that use the name; no other
+     * subtype has this value.
      */
     DAT_INVALID_RO_COOKIE = 102,
 } DAT_RETURN_SUBTYPE;

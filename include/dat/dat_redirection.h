@@ -295,7 +295,7 @@ typedef DAT_RETURN (*DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT l
 
 /* ---- Type of a call without a slot ---- */
 
-/** Type of dat_ia_openv; no slot has it. */
+/** Type of dat_ia_openv. The slot ia_open_func lacks the last three parameters. */
 typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
                                         DAT_COUNT asynch_evd_min_qlen,
                                         DAT_EVD_HANDLE *asynch_evd_handle,
@@ -311,7 +311,7 @@ typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
  * is NULL, the library returns DAT_NOT_IMPLEMENTED.
  */
 typedef struct dat_provider {
-    /** Name of the adapter that it serves. */
+    /** Name of the adapter that the provider serves. */
     const char *device_name;
     /** For the provider's own use. */
     DAT_PVOID extension;

@@ -20,15 +20,15 @@ extern "C" {
 /* ---- Interface between the registry and provider libraries ---- */
 
 /**
- * Type of dat_provider_init, which a provider library exports. It is called before the
- * first open of the adapter, and registers it with dat_registry_add_provider.
+ * Type of dat_provider_init, which a provider library exports. The registry calls it before
+ * the first open of an adapter. It must register the adapter with dat_registry_add_provider.
  */
 typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
                                        const char *instance_data);
 
 /**
- * Type of dat_provider_fini, which a provider library exports. It is called after the last
- * close of the adapter, and removes the registration of dat_provider_init.
+ * Type of dat_provider_fini, which a provider library exports. The registry calls it after the
+ * last close of an adapter. It must remove the adapter with dat_registry_remove_provider.
  */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 

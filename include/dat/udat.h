@@ -32,9 +32,8 @@ typedef enum dat_mem_type {
     /** Memory shared between processes, see for_shared_memory. */
     DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
     /**
-     * Strongly ordered memory of the process. Only the Solaris headers have this value; it is
-     * here for their programs, because the value is free. Providers may return
-     * DAT_INVALID_PARAMETER.
+     * Strongly ordered memory of the process. From the Solaris headers, for programs that use it;
+     * no other kind has this value. Providers may return DAT_INVALID_PARAMETER.
      */
     DAT_MEM_TYPE_SO_VIRTUAL = 3,
 } DAT_MEM_TYPE;
@@ -47,9 +46,9 @@ typedef char (*DAT_LMR_COOKIE)[DAT_LMR_COOKIE_SIZE];
 
 /** Shared memory to be registered. */
 typedef struct dat_shared_memory {
-    /** Its address in this process. */
+    /** Address of the memory in this process. */
     DAT_PVOID virtual_address;
-    /** Its name, the same in every process. */
+    /** Name of the memory, the same in every process. */
     DAT_LMR_COOKIE shared_memory_id;
 } DAT_SHARED_MEMORY;
 
@@ -76,32 +75,32 @@ typedef enum dat_evd_state {
     DAT_EVD_STATE_WAITABLE = 0x04,
     /** dat_evd_wait fails. */
     DAT_EVD_STATE_UNWAITABLE = 0x08,
-    /** Fed by a stream that can suppress notification. */
+    /** Fed by an endpoint whose completion flags are DAT_COMPLETION_UNSIGNALLED_FLAG. */
     DAT_EVD_STATE_CONFIG_NOTIFY = 0x10,
-    /** Fed by a receive stream that waits for solicited messages. */
+    /** Fed by an endpoint whose receive completion flags are DAT_COMPLETION_SOLICITED_WAIT_FLAG. */
     DAT_EVD_STATE_CONFIG_SOLICITED = 0x20,
-    /** Fed by streams that notify by threshold. */
+    /** Fed only by endpoints all of whose completions notify. */
     DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30,
 } DAT_EVD_STATE;
 
 /** Parameters of an event dispatcher, see dat_evd_query. */
 struct dat_evd_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the event dispatcher. */
     DAT_IA_HANDLE ia_handle;
     /** Maximum number of events. */
     DAT_COUNT evd_qlen;
-    /** Its state. */
+    /** State of the event dispatcher. */
     DAT_EVD_STATE evd_state;
-    /** Its notification object, or DAT_HANDLE_NULL. */
+    /** Notification object that the event dispatcher triggers, or DAT_HANDLE_NULL. */
     DAT_CNO_HANDLE cno_handle;
-    /** The kinds of events that it accepts. */
+    /** Kinds of events that the event dispatcher accepts. */
     DAT_EVD_FLAGS evd_flags;
 };
 
 /** Function that a consumer notification object calls when it is triggered. */
 typedef void (*DAT_AGENT_FUNC)(DAT_PVOID instance_data, DAT_EVD_HANDLE evd_handle);
 
-/** Function of the program, and its data, that a notification object calls, see dat_cno_create. */
+/** Function of the program that a notification object calls, with data. See dat_cno_create. */
 typedef struct dat_os_wait_proxy_agent {
     /** First argument of the function. */
     DAT_PVOID instance_data;
@@ -117,14 +116,15 @@ typedef enum dat_cno_param_mask {
 } DAT_CNO_PARAM_MASK;
 
 /**
- * Kind of protection of a zone.
+ * Number of endpoints that a protection zone of a provider may serve.
  *
- * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
+ * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is
+ * DAT_PZ_SHAREABLE here.
  */
 typedef enum dat_pz_support {
-    /** A zone serves one endpoint. */
+    /** Only one endpoint. */
     DAT_PZ_UNIQUE = 0,
-    /** A zone serves any number of endpoints. */
+    /** Any number of endpoints. */
     DAT_PZ_SHAREABLE = 1,
 } DAT_PZ_SUPPORT;
 
@@ -183,33 +183,33 @@ typedef enum dat_pz_support {
 
 /** Parameters of a local memory region, see dat_lmr_query. */
 struct dat_lmr_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the region. */
     DAT_IA_HANDLE ia_handle;
-    /** Kind of memory. */
+    /** Kind of the memory; determines the valid member of region_desc. */
     DAT_MEM_TYPE mem_type;
-    /** The memory. */
+    /** Memory of the region, as passed to dat_lmr_create. */
     DAT_REGION_DESCRIPTION region_desc;
-    /** Bytes requested. */
+    /** Number of bytes that the program requested. */
     DAT_VLEN length;
-    /** Its protection zone. */
+    /** Protection zone of the region. */
     DAT_PZ_HANDLE pz_handle;
-    /** Its privileges. */
+    /** Privileges of the region. */
     DAT_MEM_PRIV_FLAGS mem_priv;
-    /** Identifies it in segments of local memory. */
+    /** Context that identifies the region in segments of local memory. */
     DAT_LMR_CONTEXT lmr_context;
-    /** Identifies it to the remote side. */
+    /** Context that identifies the region to the remote side. */
     DAT_RMR_CONTEXT rmr_context;
-    /** Bytes registered, at least as many as requested. */
+    /** Number of registered bytes, at least the requested number. */
     DAT_VLEN registered_size;
-    /** First address registered. */
+    /** First registered address. */
     DAT_VADDR registered_address;
 };
 
 /** Parameters of a notification object, see dat_cno_query. */
 typedef struct dat_cno_param {
-    /** Its interface adapter. */
+    /** Interface adapter of the notification object. */
     DAT_IA_HANDLE ia_handle;
-    /** Its agent. */
+    /** Agent that the notification object calls. */
     DAT_OS_WAIT_PROXY_AGENT agent;
 } DAT_CNO_PARAM;
 
@@ -225,13 +225,13 @@ struct dat_provider_attr {
     DAT_UINT32 dapl_version_major;
     /** Version of the interface, minor. */
     DAT_UINT32 dapl_version_minor;
-    /** Kinds of memory, as a set of bits. */
+    /** Supported kinds of memory, as a set of bits. */
     DAT_MEM_TYPE lmr_mem_types_supported;
     /** Owner of an array of segments after a post. */
     DAT_IOV_OWNERSHIP iov_ownership_on_return;
-    /** Qualities of service, as a set of bits. */
+    /** Supported qualities of service, as a set of bits. */
     DAT_QOS dat_qos_supported;
-    /** Completion flags, as a set of bits. */
+    /** Supported completion flags, as a set of bits. */
     DAT_COMPLETION_FLAGS completion_flags_supported;
     /** DAT_TRUE if several threads may call the provider concurrently. */
     DAT_BOOLEAN is_thread_safe;
@@ -241,19 +241,20 @@ struct dat_provider_attr {
     DAT_BOOLEAN supports_multipath;
     /** Cases in which the provider creates endpoints at public service points. */
     DAT_EP_CREATOR_FOR_PSP ep_creator;
-    /** Kind of protection. */
+    /** Number of endpoints that a protection zone may serve. */
     DAT_PZ_SUPPORT pz_support;
     /** Best alignment of buffers in bytes. */
     DAT_UINT32 optimal_buffer_alignment;
     /**
-     * Streams that may share an event dispatcher, in the order software, connection request,
-     * data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
-     * structure can be copied and be a variable in C++.
+     * DAT_TRUE where one event dispatcher may accept events of the kinds of both row and
+     * column. Order of kinds: software, connection request, data transfer, connection, bind,
+     * asynchronous. Not const as in other headers, so that programs can copy the structure,
+     * and declare it in C++.
      */
     DAT_BOOLEAN evd_stream_merging_supported[6][6];
     /** DAT_TRUE if shared receive queues are supported. */
     DAT_BOOLEAN srq_supported;
-    /** Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
+    /** Supported watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
     DAT_COUNT srq_watermarks_supported;
     /** DAT_TRUE if the zones of an endpoint and of its shared receive queue may differ. */
     DAT_BOOLEAN srq_ep_pz_difference_supported;
@@ -263,16 +264,13 @@ struct dat_provider_attr {
     DAT_COUNT ep_recv_info_supported;
     /** DAT_TRUE if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
     DAT_BOOLEAN lmr_sync_req;
-    /**
-     * DAT_TRUE if a completion reports memory errors, never the return code of a
-     * post.
-     */
+    /** DAT_TRUE if only completions report memory errors, never the return code of a post. */
     DAT_BOOLEAN dto_async_return_guaranteed;
     /** DAT_TRUE if the destination of an RDMA read needs the remote write privilege. */
     DAT_BOOLEAN rdma_write_for_rdma_read_req;
-    /** Elements of provider_specific_attr. */
+    /** Number of elements of provider_specific_attr. */
     DAT_COUNT num_provider_specific_attr;
-    /** Attributes of the provider. */
+    /** Named attributes of the provider. */
     DAT_NAMED_ATTR *provider_specific_attr;
 };
 
@@ -349,7 +347,7 @@ extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /* ---- Macros ---- */
 
-/** Name of srq_ep_pz_difference_supported in the page of dat_srq_create. */
+/** Name of srq_ep_pz_difference_supported in the specification of dat_srq_create. */
 #define srq_ep_pz_difference_support srq_ep_pz_difference_supported
 
 /**

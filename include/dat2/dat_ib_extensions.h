@@ -21,7 +21,7 @@ extern "C" {
 /** Version of these extensions: extension_version of DAT_IA_ATTR. */
 #define DAT_IB_EXTENSION_VERSION 209
 
-/** Counters of calls and events. */
+/** Counters of calls and events, see dat_ib_query_counters. */
 #define DAT_IB_ATTR_COUNTERS "DAT_COUNTERS"
 
 /** Another name of DAT_IB_ATTR_COUNTERS. */
@@ -36,7 +36,7 @@ extern "C" {
 /** RDMA write with immediate data, see dat_ib_post_rdma_write_immed. */
 #define DAT_IB_ATTR_IMMED_DATA "DAT_IB_IMMED_DATA"
 
-/** Unreliable datagrams. */
+/** Unreliable datagrams, see dat_ib_post_send_ud. */
 #define DAT_IB_ATTR_UD "DAT_IB_UD"
 
 #define DAT_IB_COLL_SET_CLOCK "DAT_COLL_SET_CLOCK"
@@ -90,8 +90,8 @@ typedef enum dat_ib_event_number {
 } DAT_IB_EVENT_NUMBER;
 
 /**
- * Numbers of the extended operations, for dat_extension_op. Collective operations are not in this project: they
- * return DAT_NOT_IMPLEMENTED.
+ * Numbers of the extended operations, for dat_extension_op. The providers of this project
+ * return DAT_NOT_IMPLEMENTED for collective operations.
  */
 typedef enum dat_ib_op {
     DAT_IB_FETCH_AND_ADD_OP = 0,
@@ -134,17 +134,17 @@ typedef enum dat_ib_ext_type {
     DAT_IB_FETCH_AND_ADD = 0,
     /** Compare and swap. */
     DAT_IB_CMP_AND_SWAP = 1,
-    /** RDMA write with immediate data, at its origin. */
+    /** RDMA write with immediate data, at the side that posted the write. */
     DAT_IB_RDMA_WRITE_IMMED = 2,
-    /** The immediate data of an RDMA write, at its target: see val.immed. */
+    /** The immediate data of an RDMA write, at the target: see val.immed. */
     DAT_IB_RDMA_WRITE_IMMED_DATA = 3,
-    /** The immediate data of a send, at its target. */
+    /** The immediate data of a send, at the receiver. */
     DAT_IB_RECV_IMMED_DATA = 4,
     /** A request for the address of a datagram endpoint. */
     DAT_IB_UD_CONNECT_REQUEST = 5,
-    /** The address of the remote datagram endpoint. */
+    /** The address of the remote datagram endpoint, at the side that requested it. */
     DAT_IB_UD_REMOTE_AH = 6,
-    /** The address of the requesting endpoint. */
+    /** The address of the requesting endpoint, at the side that accepted the request. */
     DAT_IB_UD_PASSIVE_REMOTE_AH = 7,
     /** Send of a datagram. */
     DAT_IB_UD_SEND = 8,
@@ -175,9 +175,9 @@ typedef enum dat_ib_ext_type {
 
 /** Status of an extended operation. */
 typedef enum dat_ib_status {
-    /** Success. */
+    /** The operation succeeded. */
     DAT_OP_SUCCESS = 0,
-    /** Failed; the status in the event data contains the reason. */
+    /** The operation failed; the status in dto_completion_event_data is the reason. */
     DAT_IB_OP_ERR = 1,
     /** A collective operation failed. */
     DAT_IB_COLL_COMP_ERR = 2,
@@ -215,7 +215,7 @@ typedef enum dat_ib_dtos {
 
 /** Kinds of objects of the extensions. */
 typedef enum dat_ib_handle_type {
-    /** Any. */
+    /** Any object of an extension. */
     DAT_IB_HANDLE_TYPE_EXT = 12,
     /** Group of a collective operation. */
     DAT_IB_HANDLE_TYPE_COLLECTIVE = 13,
@@ -223,13 +223,13 @@ typedef enum dat_ib_handle_type {
 
 /** Kinds of events of the extensions that an event dispatcher admits. */
 typedef enum dat_ib_evd_extension_flags {
-    /** All other events. */
+    /** Events that no other flag admits, such as completions of collective operations. */
     DAT_IB_EVD_EXTENSION_FLAG = 0x200,
 } DAT_IB_EVD_EXTENSION_FLAGS;
 
 /** Privileges of the extensions on a memory region. */
 typedef enum dat_ib_mem_priv_flags {
-    /** Target of atomic operations of peers. */
+    /** Peers may execute atomic operations on the memory. */
     DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 0x040,
 } DAT_IB_MEM_PRIV_FLAGS;
 
@@ -243,15 +243,15 @@ typedef enum dat_ib_service_type {
 typedef struct dat_ib_addr_handle {
     /** Address handle of libibverbs. */
     struct ibv_ah *ah;
-    /** Number of the queue pair. */
+    /** Number of the remote queue pair. */
     DAT_UINT32 qpn;
-    /** Address of the adapter. */
+    /** Address of the remote interface adapter. */
     DAT_SOCK_ADDR6 ia_addr;
 } DAT_IB_ADDR_HANDLE;
 
 /** Immediate data. */
 typedef struct dat_ib_immed_data {
-    /** The peer's four bytes, in the order of memory. */
+    /** Value that the peer has passed: four bytes in the order of memory, not swapped. */
     DAT_UINT32 data;
 } DAT_IB_IMMED_DATA;
 
@@ -259,7 +259,7 @@ typedef struct dat_ib_immed_data {
 typedef struct dat_ib_collective_event_data {
     /** The group or the member. */
     DAT_HANDLE handle;
-    /** Word of the program. */
+    /** The user_context of the operation. */
     DAT_CONTEXT context;
 } DAT_IB_COLLECTIVE_EVENT_DATA;
 
@@ -358,7 +358,7 @@ typedef enum dat_ia_counters {
     DCNT_IA_DIAG_ERR_SQ_RIRE = 82,
     DCNT_IA_DIAG_ERR_SQ_RREE = 83,
     DCNT_IA_DIAG_ERR_SQ_TREE = 84,
-    /** All of them. */
+    /** Selects all counters of an interface adapter, and is their number. */
     DCNT_IA_ALL_COUNTERS = 85,
 } DAT_IA_COUNTERS;
 
@@ -388,7 +388,7 @@ typedef enum dat_ep_counters {
     DCNT_EP_RECV_IMM_DATA = 21,
     DCNT_EP_RECV_RDMA_IMM = 22,
     DCNT_EP_RECV_RDMA_IMM_DATA = 23,
-    /** All of them. */
+    /** Selects all counters of an endpoint, and is their number. */
     DCNT_EP_ALL_COUNTERS = 24,
 } DAT_EP_COUNTERS;
 
@@ -404,7 +404,7 @@ typedef enum dat_evd_counters {
     DCNT_EVD_DEQUEUE_POLL_FOUND = 7,
     DCNT_EVD_CONN_CALLBACK = 8,
     DCNT_EVD_DTO_CALLBACK = 9,
-    /** All of them. */
+    /** Selects all counters of an event dispatcher, and is their number. */
     DCNT_EVD_ALL_COUNTERS = 10,
 } DAT_EVD_COUNTERS;
 
@@ -412,9 +412,9 @@ typedef enum dat_evd_counters {
 typedef enum dat_ia_counter_type {
     /** Counters of connections. */
     DCNT_IA_CM = 0,
-    /** Counters of the link. */
+    /** Counters of the link, which the device maintains. */
     DCNT_IA_LNK = 1,
-    /** Counters of the device. */
+    /** Diagnostic counters of the device. */
     DCNT_IA_DIAG = 2,
 } DAT_IA_COUNTER_TYPE;
 
@@ -490,21 +490,21 @@ typedef enum dat_ib_collective_reduce_data_op {
     DAT_IB_COLLECTIVE_REDUCE_OP_LXOR = 8,
     /** Bitwise exclusive or. */
     DAT_IB_COLLECTIVE_REDUCE_OP_BXOR = 9,
-    /** Greatest value and its place. */
+    /** Greatest value and its location. */
     DAT_IB_COLLECTIVE_REDUCE_OP_MAXLOC = 10,
-    /** Least value and its place. */
+    /** Least value and its location. */
     DAT_IB_COLLECTIVE_REDUCE_OP_MINLOC = 11,
 } DAT_IB_COLLECTIVE_REDUCE_DATA_OP;
 
 /** Members of a group. */
 typedef struct dat_ib_collective_group {
-    /** Members on this host. */
+    /** Number of members on this host. */
     int local_size;
     /** Number of this member among the members on this host. */
     int local_rank;
     /** Numbers in the group of the members on this host. */
     int *local_ranks;
-    /** Hosts. */
+    /** Number of hosts. */
     int external_size;
     /** Number of this host. */
     int external_rank;
@@ -540,12 +540,12 @@ typedef struct dat_ib_extension_event_data {
     } val;
     /** Further data of the event. */
     DAT_IB_UNNAMED union {
-        /** Address of an unreliable datagram. */
+        /** Address of the remote endpoint of unreliable datagrams. */
         DAT_IB_ADDR_HANDLE remote_ah;
         /** Result of a collective operation. */
         DAT_IB_COLLECTIVE_EVENT_DATA coll;
     };
-    /** Context of an exchange, for dat_ib_ud_cm_free. */
+    /** Context of an exchange of addresses, for dat_ib_ud_cm_free. */
     DAT_CONTEXT context;
 } DAT_IB_EXTENSION_EVENT_DATA;
 
@@ -663,12 +663,12 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Older name of dat_ib_print_counters. */
 #define dat_print_counters dat_ib_print_counters
 
-/** Starts the counters of a group, a value of DAT_IA_COUNTER_TYPE. */
+/** Starts the counters of a group of an adapter, a value of DAT_IA_COUNTER_TYPE. */
 #define dat_ib_start_counter(dat_handle, type) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_START_COUNTERS_OP, \
         (DAT_IA_COUNTER_TYPE)(type))
 
-/** Stops the counters of a group, a value of DAT_IA_COUNTER_TYPE. */
+/** Stops the counters of a group of an adapter, a value of DAT_IA_COUNTER_TYPE. */
 #define dat_ib_stop_counter(dat_handle, type) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_STOP_COUNTERS_OP, \
         (DAT_IA_COUNTER_TYPE)(type))
@@ -683,7 +683,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_HANDLE *)(ia_handle), (DAT_IA_ATTR_MASK)(ia_mask), (DAT_IA_ATTR *)(ia_attr), \
         (DAT_PROVIDER_ATTR_MASK)(prov_mask), (DAT_PROVIDER_ATTR *)(prov_attr))
 
-/** Ends a query of dat_ib_open_query. */
+/** Closes the handle of dat_ib_open_query, and frees the memory of its attributes. */
 #define dat_ib_close_query(ia_handle) \
     dat_extension_op((DAT_HANDLE)(ia_handle), DAT_IB_CLOSE_QUERY_OP)
 

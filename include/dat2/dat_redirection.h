@@ -352,7 +352,7 @@ typedef DAT_RETURN (*DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE dat_handle,
 
 /* ---- Type of a call without a slot ---- */
 
-/** Type of dat_ia_openv; no slot has it. */
+/** Type of dat_ia_openv. The slot ia_open_func lacks the last three parameters. */
 typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
                                         DAT_COUNT asynch_evd_min_qlen,
                                         DAT_EVD_HANDLE *asynch_evd_handle,
@@ -368,7 +368,7 @@ typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
  * is NULL, the library returns DAT_NOT_IMPLEMENTED.
  */
 typedef struct dat_provider {
-    /** Name of the adapter that it serves. */
+    /** Name of the adapter that the provider serves. */
     const char *device_name;
     /** For the provider's own use. */
     DAT_PVOID extension;

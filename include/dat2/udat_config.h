@@ -24,7 +24,7 @@ extern "C" {
 /** Minor version of the interface for which a program is compiled. */
 #define DAT_VERSION_MINOR 0
 
-/** The interface has the calls that extensions need. */
+/** Defined, because the interface has the calls that extensions need. */
 #define DAT_EXTENSIONS 1
 
 /* ---- Macros ---- */

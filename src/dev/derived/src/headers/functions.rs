@@ -54,7 +54,7 @@ pub fn table(sources: &Sources, calls: &[Call]) -> Result<Option<String>> {
         "/// Table of the functions of a provider. The order is part of the binary interface. For a slot that\n\
          /// is NULL, the library returns DAT_NOT_IMPLEMENTED.\n\
          #[repr(C)]\npub struct DAT_PROVIDER {{\n\
-         /// Name of the adapter that it serves.\npub device_name: *const c_char,\n\
+         /// Name of the adapter that the provider serves.\npub device_name: *const c_char,\n\
          /// For the provider's own use.\npub extension: DAT_PVOID,\n{}}}",
         fields.collect::<String>()
     );
