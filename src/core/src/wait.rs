@@ -400,7 +400,7 @@ impl<T: Transport> Target for EvdWait<T> {
 }
 
 /// Begins to wait for `threshold` events, at most for `limit`. With `looked`, does not poll first, because the caller
-/// has just found no DTO completion ([`Evd::look`], [`Evd::take_completion`]).
+/// has just polled and found no event ([`Evd::look`]).
 ///
 /// # Errors
 /// * [`Error::TimeoutExpired`]

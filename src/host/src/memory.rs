@@ -3,7 +3,7 @@
 //! `Box`, `Arc` and the collections of Rust end the process if an allocation fails, which a library must not do. So
 //! each library has [`Allocator`] as its global allocator, and three rules:
 //!
-//! * Memory that outlives a call, or whose size a program or peer determines, comes from [`arc`], [`boxed`], [`vec`],
+//! * Memory that outlives a call, or whose size a program or peer determines, comes from [`arc`], [`boxed`], [`vec()`],
 //!   [`text`] or [`Room`]. These return [`NoMemory`] and never use the reserve.
 //! * All other allocations are small, and use the reserve if the system has no memory.
 //! * A call that creates something starts with [`admit`], which fails if the whole call may lack memory. Calls that

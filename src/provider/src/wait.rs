@@ -126,8 +126,8 @@ fn block<F: Provider>(
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 
 /// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Polls first if the EVD has no
-/// event and no waiter. After any error the wait starts anew, but after `DAT_QUEUE_EMPTY` without another poll. Never
-/// inlined, because it has destructors.
+/// event and no waiter. After any error, the wait starts anew. `DAT_QUEUE_EMPTY` means that the poll found no event, so
+/// the wait need not poll again. Never inlined, because it has destructors.
 #[inline(never)]
 extern "C" fn take_ready<F: Provider>(
     evd: DAT_EVD_HANDLE,
@@ -138,14 +138,16 @@ extern "C" fn take_ready<F: Provider>(
         let (event, more) = (event.required(4)?, more.required(5)?);
         let left = taken_from
             .take_completion(true, |completion| F::Version::completion(event, Handle(evd.addr()), completion, 0));
-        let ((), left) = left.ok_or(Fault::Core(Error::QueueEmpty))?;
+        // The oldest event is of another kind, a thread waits, or another thread took the event. So `look` may not have
+        // polled.
+        let ((), left) = left.ok_or(Fault::Core(Error::TimeoutExpired))?;
         more.write(count(left));
         Ok(())
     };
     fast_path::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
-/// Waits in steps. `looked` is `true` if [`take_ready`] has just returned `DAT_QUEUE_EMPTY`.
+/// Waits in steps. `looked` is `true` if [`take_ready`] has just polled and found no event.
 #[cold]
 #[inline(never)]
 fn wait_for_events<F: Provider>(

@@ -24,7 +24,7 @@
 //! has just emptied. That thread then also keeps the seat until it next takes the lock. While former owners keep both
 //! seats, the lock gets no owner.
 //!
-//! A new thread with the [`pointer`] of an ended thread inherits its seat, as does the thread of a forked child.
+//! A new thread with the [`pointer()`] of an ended thread inherits its seat, as does the thread of a forked child.
 //!
 //! # When a thread becomes the owner
 //! A thread becomes the owner after 16 locks in a row at first. A revocation doubles this number, up to 4,096, within 2
@@ -107,7 +107,7 @@ pub struct Biased {
     owned: AtomicU8,
     doublings: AtomicU8,
     gate: Exclusive,
-    /// A part of the [`pointer`] of the last thread with the gate. If two threads have the same part, their locks count
+    /// A part of the [`pointer()`] of the last thread with the gate. If two threads have the same part, their locks count
     /// as locks of one thread, so one may become the owner early.
     last: AtomicU32,
     /// Number of further locks by the gate until the thread in `last` becomes the owner.

@@ -6,7 +6,7 @@
 //!
 //! A known page is noted with the table that was found there, so one comparison checks the table of a handle. In the
 //! providers of this project, all objects of a page have the same table. A provider in C can mix tables on a page; then
-//! [`dispatch`](crate::dispatch) searches the registered tables.
+//! [`dispatch`](mod@crate::dispatch) searches the registered tables.
 //!
 //! The low bits of a page's number determine its first slot. Pages 16 MiB apart, the size of 262,144 objects of this
 //! project's providers, share a first slot. Higher bits contribute to its second slot. Each invalid handle on an

@@ -4,7 +4,7 @@
 //! providers through [`Backend`], so it does not depend on a version.
 //!
 //! * [`conf`]: the parser of dat.conf and of instance data
-//! * [`file`]: bounded reads of files
+//! * [`mod@file`]: bounded reads of files
 //! * [`search`], [`step`]: the search for the configuration, and its steps
 //! * [`builtin`]: the entries that need no configuration
 //! * [`select`]: the choice of the entry for a request
