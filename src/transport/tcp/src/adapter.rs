@@ -64,7 +64,7 @@ impl Drop for Wait {
 
 impl Drop for Tcp {
     fn drop(&mut self) {
-        // Core does not close an adapter that failed to open.
+        // Core does not call `close` if `open` fails.
         self.close();
     }
 }
@@ -95,7 +95,7 @@ impl SoftwareTransport for Tcp {
         }
         tx.post(request, true)?;
         qp.pump_locked(tx);
-        // If the request is already complete, the next poll reports it.
+        // Notes the connection, so that the next poll reports the request if it is already complete.
         qp.poll_soon();
         Ok(SeqNo(request.id))
     }
@@ -190,7 +190,7 @@ impl Transport for Tcp {
         }
         tx.post(request, false)?;
         let leave = tx.gather(self.device.polls.load(Ordering::Relaxed));
-        // A thread that sleeps does not send gathered requests.
+        // Gathered requests would wait for a thread that sleeps, so none are gathered then.
         if leave == Leave::Now || self.device.sleepers.load(Ordering::SeqCst) > 0 {
             qp.pump_locked(tx);
         } else if leave == Leave::WithLater && self.device.is_brisk.load(Ordering::Relaxed) {
@@ -209,7 +209,7 @@ impl Transport for Tcp {
     fn reap(&self, _qp: &Arc<Conn>) {
         self.device.count_poll();
         self.poller.collect(Poll::Complete);
-        // A post must not end other connections.
+        // Not done here, because a post must not end other connections.
         if self.device.is_deferred() {
             self.device.wakeup.wake();
         }

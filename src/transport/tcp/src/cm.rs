@@ -8,9 +8,10 @@
 //! established; an empty record ───────────> established
 //! ```
 //!
-//! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes peers
-//! without a complete greeting, and accepted ones without a record. At `MAX_GREETINGS` greetings, it closes the oldest.
-//! Without a listener, the active side repeats its attempt ([`ConnectRetry`]).
+//! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes the sockets
+//! of peers without a complete greeting, and ends accepted connections whose peer has sent no record. At
+//! `MAX_GREETINGS` incomplete greetings, it closes the socket of the oldest. While the peer has no listener, the active
+//! side repeats its attempt ([`ConnectRetry`]).
 
 use std::io;
 use std::net::SocketAddr;
@@ -40,11 +41,11 @@ use crate::stream::Stream;
 
 mod attempt;
 
-/// Minimum time for a greeting if the process has no free descriptor.
+/// Time that each peer has for its greeting, even if the process has no free descriptor and must close sockets.
 const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
-/// Maximum number of accepts before the next socket's turn.
+/// Maximum number of accepts at one service point before the progress thread handles other sockets.
 const MAX_ACCEPTS: usize = 64;
-/// Time without accepts after a lack of descriptors.
+/// Time in which no service point accepts, after a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// A listening service point. A drop closes it.
@@ -97,7 +98,7 @@ impl Incoming {
         device.enter(conn);
         conn.port.store(stream.socket.port(), Ordering::Relaxed);
         let greeting = hello::encode(Ok(terms), private_data);
-        // Nothing was sent before, so the socket has room.
+        // Nothing was sent before, so the socket takes all of the greeting.
         let sent = stream.socket.send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
         // The half is added before the socket is watched, because the peer's first record removes the half.
@@ -151,7 +152,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Handles a ready socket. Called without a lock.
+/// Handles a ready socket of the list of handshakes. Called without a lock.
 pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     let set = &device.handshakes;
     let received = match set.halves.lock().get(number) {
@@ -175,7 +176,7 @@ pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     }
 }
 
-/// Accepts connections to a service point.
+/// Accepts up to [`MAX_ACCEPTS`] connections to the service point `number`.
 fn accept(device: &Arc<Device>, number: u64) {
     let set = &device.handshakes;
     for _ in 0..MAX_ACCEPTS {
@@ -192,7 +193,8 @@ fn accept(device: &Arc<Device>, number: u64) {
             Ok(None) => return,
             Err(error) => {
                 log::debug!(target: host::diagnostics::CM, "service point: cannot accept: {error}");
-                // The connection stays in the backlog. The thread must not spin.
+                // The connection stays in the backlog, so the socket stays ready. Unless a closed peer frees a
+                // descriptor, accepts pause, so that this thread does not spin.
                 if !set.close_oldest(None, 1, MIN_GREETING_TIME) {
                     set.accept_paused.store(true, Ordering::Relaxed);
                 }
@@ -202,14 +204,14 @@ fn accept(device: &Arc<Device>, number: u64) {
     }
 }
 
-/// Handles a passed deadline. Called without a lock.
+/// Handles the passed deadline of a half that was removed from the list. Called without a lock.
 pub fn expire(half: Half, now: Instant) {
     match half {
         Half::Attempt(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => {
             attempt.run(Attempt::start);
         }
         Half::Attempt(attempt) => attempt.conn.give_up(ConnectionReport::TimedOut),
-        // While this process was stopped, the first record may have arrived.
+        // The first record may have arrived shortly before, for example while this process was stopped.
         Half::Accepted(conn) if !conn.first_record() && conn.base.phase() == Phase::Accepting => {
             conn.peer_left(End::Disconnected);
         }
@@ -241,7 +243,7 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
         _ => None,
     };
-    // The drop rejects the request.
+    // If `incoming` is dropped here or by core, it rejects the request.
     let mut incoming = Incoming { socket: Some(socket), theirs: Terms::default() };
     let Some((qualifier, sink)) = service else { return };
     let Some((Ok(theirs), private_data)) = hello::decode(greeting) else { return };

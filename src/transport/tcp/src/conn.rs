@@ -1,8 +1,9 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! Each direction has a lock: `Receiving` its own, and [`Tx`](crate::tx::Tx) the lock on the endpoint's requests. The lock
-//! order is `receiving`, requests, stream. A thread that ends the connection detaches the [`Stream`] under both locks,
-//! so no other thread uses memory of the program afterwards.
+//! Each direction has a lock: the receiving direction `Conn::receiving`, and the sending direction
+//! ([`Tx`](crate::tx::Tx)) core's lock on the endpoint's requests. The lock order is `receiving`, requests, stream. A
+//! thread that ends the connection detaches the [`Stream`] under both locks, so no other thread uses memory of the
+//! program afterwards.
 
 use std::mem;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::socket::Socket;
 use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
 
-/// Time after which a poll turns to other connections.
+/// Time after which a poll stops reading a connection, and turns to the others.
 const TURN: Duration = Duration::from_micros(500);
 
 pub struct Conn {
@@ -46,7 +47,7 @@ pub struct Conn {
     pub terms: Terms,
     /// Set while the adapter's list of noted connections contains this connection.
     pub noted: AtomicBool,
-    /// Set by a post that waits for later ones, until a flush.
+    /// Set by a post that waits for later posts ([`Leave::WithLater`](crate::tx::Leave::WithLater)), until a flush.
     pub streams: AtomicBool,
     /// Numbers of the connections that last received after this one: after it received only reports, and after other
     /// records. Initially the number of this connection.
@@ -120,20 +121,20 @@ impl RnrWaiter for Conn {
         let receiving = self.receiving.lock();
         self.base.note_stall(false);
         drop(receiving);
-        // Now, because the program might not poll.
+        // Flushes now, because the program might not poll.
         self.flush();
     }
 }
 
 /// Work for a thread that holds no lock.
 pub enum After {
-    /// The connection ends.
+    /// The connection must be closed, and its end reported.
     ConnEnd(Arc<Conn>, ConnEnd),
-    /// The last request before the end is complete.
+    /// The last request for which the program's disconnect has waited is complete.
     Drained(Arc<Conn>),
-    /// The peer uses a connection that was accepted here. Runs before all other deferred work.
+    /// The peer uses a connection that was accepted here, which must be reported as established before all other work.
     Used(Arc<Conn>),
-    /// An attempt failed.
+    /// An attempt has failed, and must be reported.
     GivenUp(Arc<Conn>, ConnectionReport),
 }
 
@@ -156,13 +157,13 @@ impl Conn {
         })?)
     }
 
-    /// Creates the stream of this connection, in memory of [`Stream::room`].
+    /// Creates the stream of this connection, in memory from [`Stream::room`].
     pub fn new_stream(&self, room: (ArcRoom<Stream>, Vec<u8>), socket: Socket) -> Arc<Stream> {
         Stream::new(room, self.device.shared.clone(), (self.number, self.zone), socket)
     }
 
     /// Attaches a stream to both directions, and limits outstanding reads to what its peer serves, but at least to one.
-    /// Called before the connection is reported as established. Returns `false` if it has ended.
+    /// Called before the connection is reported as established. Returns `false` if the connection has ended.
     pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>, theirs: &Terms) -> bool {
         let mut receiving = self.receiving.lock();
         // An ending thread changes the phase before it detaches the stream under this lock.
@@ -229,7 +230,8 @@ impl Conn {
         if !found {
             return None;
         }
-        // Acknowledge now, in the next poll without data, or with the next requests of a stream.
+        // Acknowledges now only if the peer may soon wait. Otherwise, the next poll without data does, or the next
+        // requests of a stream.
         if !stream.acknowledge(true) {
             self.device.note(self, !self.streams.load(Ordering::Relaxed));
         }
@@ -260,11 +262,11 @@ impl Conn {
         self.device.wake_if(&self.device.parked);
     }
 
-    /// Sends gathered requests, requests that waited for the socket, and acknowledgements.
+    /// Resumes stored requests of the peer. Sends gathered requests, requests that waited, and acknowledgements.
     pub fn flush(self: &Arc<Self>) {
         self.streams.store(false, Ordering::Relaxed);
         self.noted.store(false, Ordering::Release);
-        // The program may post before the phase is `Up`.
+        // Not only in the phase `Up`, because the program may post earlier.
         if self.base.phase() == Phase::Dead {
             return;
         }
@@ -277,11 +279,11 @@ impl Conn {
             tx.stop_gathering();
             Ok(())
         });
-        // Otherwise the socket reports when it has room.
+        // If the socket has no room, the acknowledgement follows when it reports room.
         let _ = stream.acknowledge(false);
     }
 
-    /// Resumes sending when the socket has room.
+    /// Handles a report that the socket has room: resumes sending.
     pub fn writable(self: &Arc<Self>) {
         let Some(stream) = self.stream() else { return };
         stream.on_room(|pushed| match pushed {
@@ -290,7 +292,7 @@ impl Conn {
         });
     }
 
-    /// Sends requests. The caller has locked the sending direction.
+    /// Sends waiting requests. The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(fatal) = tx.pump() {
             self.end_later(fatal.into());
@@ -298,7 +300,8 @@ impl Conn {
         self.request_stalls.set(self.base.sink.ep(), Stall::Requests, tx.stalls());
     }
 
-    /// Changes the sending direction, then sends and completes the requests that this permits. Gathered requests wait.
+    /// Changes the sending direction with `what`, then sends and completes the requests that this permits. Gathered
+    /// requests stay unsent.
     pub fn heard(self: &Arc<Self>, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
@@ -312,12 +315,12 @@ impl Conn {
     }
 
     /// Ends the connection, and sends `end` to the peer, if given. Afterwards, no memory of the program is used. With
-    /// `report`, reports all completed requests. Returns whether the connection had not ended before.
+    /// `report`, first reports all completed requests. Returns whether this call has ended the connection.
     pub fn close(&self, report: bool, end: Option<End>) -> bool {
         let before = self.base.advance(Phase::Dead);
         let first = before < Phase::Dead;
         let mut drained = false;
-        // Without a stream, no later call uses memory of the program.
+        // Both directions lose the stream, without which no later call uses memory of the program.
         let left = {
             let mut receiving = self.receiving.lock();
             self.base.note_stall(false);

@@ -29,13 +29,13 @@ pub struct Device {
     pub wakeup: EventFd,
     pub beacon: Beacon<Tcp>,
     pub stop: AtomicBool,
-    /// Number of program threads that sleep on the set, or are about to.
+    /// Number of program threads that sleep on the set of sockets, or are about to.
     pub sleepers: AtomicUsize,
-    /// Number of users that need reports without calls of the program.
+    /// Number of agents and descriptors that need reports without a call of the program (`Transport::watch`).
     pub watchers: AtomicUsize,
-    /// Set while the progress thread leaves polling to sleepers.
+    /// Set while the progress thread leaves polling to `sleepers`, and sleeps for up to `PARK`.
     pub parked: AtomicBool,
-    /// Set while the progress thread sleeps without a timeout.
+    /// Set while the progress thread sleeps on the set of sockets, so that noted and deferred work must wake it.
     pub watching: AtomicBool,
     /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
@@ -43,13 +43,13 @@ pub struct Device {
     pub polls: AtomicU64,
     /// Set while the program polls often, so that requests can wait for several polls.
     pub is_brisk: AtomicBool,
-    /// Connections and attempts with their numbers, sorted.
+    /// Connections and attempts with their numbers, sorted by number.
     pub table: RwLock<Vec<(u64, Arc<Conn>)>>,
     noted: Mutex<Vec<Arc<Conn>>>,
     is_noted: AtomicBool,
-    /// Set if a noted connection does not wait for later posts.
+    /// Set if a noted connection does not wait for later posts, so that the next poll without data sends.
     is_due: AtomicBool,
-    /// Number of polls since the last post that waits for later ones.
+    /// Number of polls since the last post that waits for later posts.
     idle: AtomicU32,
     deferred: Mutex<Vec<After>>,
     is_deferred: AtomicBool,
@@ -61,9 +61,9 @@ fn find(table: &[(u64, Arc<Conn>)], number: u64) -> Result<usize, usize> {
 }
 
 impl Device {
-    /// Opens the adapter of a place. An error is one line.
+    /// Opens the adapter of a place. An error contains one line.
     pub fn open(place: Place) -> Result<Arc<Device>, Reason> {
-        // The address must be usable.
+        // Checks that sockets can use the address.
         Socket::listen(SocketAddr::new(place.address, 0)).map_err(|error| {
             Topic::DoesNotOpen.error(&error, format!("cannot listen at {}: {error}", place.address))
         })?;
@@ -121,23 +121,23 @@ impl Device {
         Some(table[find(&table, number).ok()?].1.clone())
     }
 
-    /// Adds a connection to those that the next poll without data flushes, or, if none of them `is_due`, a poll after
-    /// several others.
+    /// Notes a connection for a flush. If any noted connection `is_due`, the next poll without data flushes all of
+    /// them, otherwise a poll after several others.
     pub fn note(&self, conn: &Arc<Conn>, is_due: bool) {
         let is_new = !conn.noted.swap(true, Ordering::AcqRel);
         if is_new {
             self.noted.lock().push(conn.clone());
         }
-        // Set after the addition, because a flush clears the flag before it takes the list.
+        // The flag is set after the addition, because a flush clears it before it takes the list.
         if is_due {
             self.is_due.store(true, Ordering::Relaxed);
         } else {
             self.idle.store(0, Ordering::Relaxed);
         }
         if is_new {
-            // The progress thread sets its flag before it checks this one.
+            // The progress thread sets `watching` before it checks `is_noted`, so it sees this flag or is woken.
             self.is_noted.store(true, Ordering::SeqCst);
-            // The program might not poll again.
+            // The program might not poll again, so the progress thread must.
             self.wake_if(&self.watching);
         }
     }
@@ -176,13 +176,13 @@ impl Device {
         self.is_noted.load(Ordering::SeqCst)
     }
 
-    /// Defers work of a poll, whose caller does it, or wakes the progress thread.
+    /// Defers work that a poll has found. The caller of the poll does the work, or wakes the progress thread.
     pub fn defer(&self, after: After) {
         self.deferred.lock().push(after);
         self.is_deferred.store(true, Ordering::SeqCst);
     }
 
-    /// Defers work to a thread that holds no lock.
+    /// Defers work to a thread that holds no lock, and wakes the progress thread if it sleeps.
     pub fn later(&self, after: After) {
         self.defer(after);
         self.wake_if(&self.watching);
@@ -210,7 +210,7 @@ impl Owner for Device {
     }
 
     fn region_freed(&self, key: u32) {
-        // In reverse, because a failed connection is removed from the list.
+        // In reverse order, because the failure of a connection removes it from the list.
         let blocked = self.shared.blocked.lock().len();
         for at in (0..blocked).rev() {
             let number = self.shared.blocked.lock().get(at).copied();

@@ -25,18 +25,18 @@ pub const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_GREETINGS: usize = 1024;
 /// Maximum number of deadlines that are handled before other work.
 const MAX_DUE: usize = 64;
-/// Maximum number of lingering streams.
+/// Maximum number of streams that linger after a close.
 const MAX_LEAVING: usize = 1024;
-/// Time for the peer to read everything.
+/// Maximum time for the peer to read everything after this end has closed its stream.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// Bit in the number of a closed stream, whose connection may still have another half.
+/// Bit in the number of a closed stream. Its connection may still have a half, whose number lacks the bit.
 pub const CLOSED: u64 = 1 << 63;
 
 pub type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
 /// A service point, a peer without a complete greeting, or an attempt of this end. Or an accepted connection without a
-/// record from its peer, or a stream that this end has closed: their sockets are in the adapter's set.
+/// record from its peer, or a stream that this end has closed: these sockets are in `Shared::sockets`.
 pub enum Half {
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },
@@ -61,19 +61,19 @@ pub struct Attempt {
     pub to: SocketAddr,
     /// `None` between two TCP connections.
     pub socket: Option<Socket>,
-    /// The greeting to send, then the received one.
+    /// The greeting to send. Once it was sent, the received bytes of the peer's greeting.
     pub greeting: Greeting,
     /// Set once the greeting was sent.
     pub has_greeted: bool,
     pub retry: ConnectRetry,
-    /// The end of the program's timeout.
+    /// The end of the program's timeout; `None` without a timeout.
     pub deadline: Option<Instant>,
 }
 
 pub struct Handshakes {
     pub sockets: Epoll,
     pub halves: Mutex<Halves>,
-    /// Set if accepts must pause.
+    /// Set if accepts must pause, because the process has no free descriptor.
     pub accept_paused: AtomicBool,
 }
 
@@ -83,7 +83,7 @@ struct Entry {
     half: Box<Half>,
 }
 
-/// Entries, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
+/// The list of handshakes, sorted by number. Unlike a hash table, it needs no memory to replace removed entries.
 #[derive(Default)]
 pub struct Halves {
     list: Vec<Entry>,
@@ -115,7 +115,7 @@ impl Handshakes {
         halves.list.room(1)?;
         if let Some(socket) = half.socket() {
             self.sockets.add(socket.as_fd(), number)?;
-            // A new TCP connection becomes writable.
+            // A new TCP connection becomes writable when it has a result.
             if matches!(&*half, Half::Attempt(attempt) if !attempt.has_greeted) {
                 self.sockets.modify(socket.as_fd(), number, true)?;
             }
@@ -164,7 +164,8 @@ impl Handshakes {
         removes
     }
 
-    /// Like [`Handshakes::remove_oldest`], for peers of `of` or of all hosts that have had `time` for their greeting.
+    /// Like [`Handshakes::remove_oldest`], for peers without a complete greeting that have had `time` for it: peers of
+    /// the host `of`, or of all hosts.
     pub fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let closes = self.remove_oldest(most, |half, deadline| match half {
@@ -191,7 +192,7 @@ impl Handshakes {
         if self.leaving_count() >= most {
             self.remove_oldest(most, |half, _| matches!(half, Half::Leaving(_)));
         }
-        // On failure, this closes the stream.
+        // If that fails, the drop closes the stream immediately.
         let _ = self.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));
     }
 
@@ -213,7 +214,7 @@ impl Handshakes {
         list.len() - list.partition_point(|entry| entry.number < CLOSED)
     }
 
-    /// Closes all sockets, also those added later.
+    /// Closes all sockets, and rejects halves that are added later.
     pub fn close(&self) {
         let _closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
     }

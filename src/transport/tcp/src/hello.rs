@@ -12,11 +12,13 @@ pub const SIZE: usize = 16;
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = *b"dat\x04";
-/// Kinds of greetings: terms, a rejection by the program, and a rejection by the provider.
+/// Kind of a greeting with [`Terms`]: a request or an acceptance.
 const TERMS: u8 = 0;
+/// Kind of a greeting: a rejection by the program.
 const REJECTED: u8 = 1;
+/// Kind of a greeting: a rejection by the provider.
 const REFUSED: u8 = 2;
-/// The flag `extended`.
+/// Flag in a greeting: [`Terms::extended`] is `true`.
 const EXTENDED: u8 = 1;
 
 /// The properties of an end that its peer must know.
@@ -24,7 +26,7 @@ const EXTENDED: u8 = 1;
 pub struct Terms {
     /// `true` if the program supports extended operations.
     pub extended: bool,
-    /// Endpoint number if it carries datagrams, otherwise 0.
+    /// Number of the endpoint if it is for datagrams, otherwise 0.
     pub datagrams: u32,
     /// Maximum number of the peer's reads that are served concurrently.
     pub reads_in: u8,
@@ -32,7 +34,7 @@ pub struct Terms {
     pub reads_out: u8,
 }
 
-/// Encodes a request, an acceptance or a rejection, with private data.
+/// Encodes a request or an acceptance (`Ok`), or a rejection, with private data.
 pub fn encode(word: Result<Terms, Rejection>, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
     let (kind, Terms { extended, datagrams, reads_in, reads_out }) = match word {
         Ok(terms) => (TERMS, terms),
@@ -53,7 +55,8 @@ pub fn can_begin(bytes: &[u8]) -> bool {
     bytes.iter().zip(MAGIC).all(|(byte, wanted)| *byte == wanted)
 }
 
-/// Decodes a greeting and private data. Returns `None` for other bytes.
+/// Decodes a greeting and its private data, which other bytes may follow. Returns `None` if `bytes` begins with no
+/// complete and valid greeting.
 pub fn decode(bytes: &[u8]) -> Option<(Result<Terms, Rejection>, Vec<u8>)> {
     let (head, private_data) = bytes.split_at_checked(SIZE)?;
     let [kind, flags, reads_in, reads_out, len] = *head[4..].first_chunk()?;

@@ -19,9 +19,9 @@ pub struct Place {
     pub address: IpAddr,
 }
 
-/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, `name` is `tcp`
-/// or `tcp-NETDEV`. Without an interface, the default route's is used. An error contains the request and the existing
-/// interfaces.
+/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, `tcp-NETDEV` as
+/// `name` selects the interface. If neither names an interface or address, the default route's interface is used. An
+/// error contains the request and the existing interfaces.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let unreadable = |fault: &str| Topic::InstanceData.reason(format!("instance data \"{instance}\": {fault}"));
     let mut words = instance.split_whitespace();
@@ -50,7 +50,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     Ok(Place { netdev, address })
 }
 
-/// Returns `address` and its interface.
+/// Returns the interface that has `address`, and the address. Fails if no interface has it, or it is not usable.
 fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, IpAddr), Reason> {
     let owner = interfaces.iter().find(|(_, own)| *own == address && is_usable(own));
     owner.cloned().ok_or_else(|| {
@@ -90,8 +90,8 @@ fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     }
 }
 
-/// Returns the interface of the default route: IPv4 with the lowest metric, otherwise IPv6. Fails if a table that
-/// could contain the route is unreadable. `proc` is the root of procfs.
+/// Returns the interface of the default route: IPv4 with the lowest metric, otherwise IPv6. `None` without a default
+/// route. Fails if a table that could contain it is unreadable. `proc` is the root of procfs.
 fn default_route(proc: &Path) -> io::Result<Option<String>> {
     let v4 = net::table(proc, "route")?;
     if let Some(netdev) = route_of_v4(&String::from_utf8_lossy(&v4)) {

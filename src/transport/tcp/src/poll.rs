@@ -3,18 +3,20 @@
 //! A program thread polls the whole adapter when it dequeues, and when it waits, until it sleeps on the set of sockets
 //! (epoll). If the program does neither, the progress thread sleeps on the set and polls itself.
 //!
-//! An idle poll makes one system call: it reads the expected next socket, or after several reads asks the set, whose
-//! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
-//! same connection last time, because programs tend to use their connections in a fixed order.
+//! An idle poll makes one system call: it reads the socket expected next, or after several reads asks the set, at a
+//! cost independent of idle sockets. Each connection stores which connection received next after it last time
+//! (`Conn::next`). That connection's socket is expected, since programs tend to use connections in a fixed order.
 //!
 //! # Deferred work
-//! A connection with an unsent acknowledgement or gathered requests is noted. The next poll without data sends these,
-//! and the kernel's acknowledgement of the last reports. So do complete polls, and polls after [`STREAK`] polls with
-//! data. Threads send for noted connections before they sleep. Work for a thread without locks is deferred.
+//! A connection with an unsent acknowledgement or gathered requests is *noted* in a list. The next poll without data
+//! sends these, and the kernel's acknowledgement of the last reports. So do complete polls, and polls after [`STREAK`]
+//! polls with data. Threads send for noted connections before they sleep. Work that needs a thread without locks
+//! ([`After`]) is *deferred* in a second list.
 //!
 //! A program that posts one request, then polls once, would send one record per system call. So while it polls often,
-//! the posts of a stream ([`Leave::WithLater`](crate::tx::Leave)) wait for later ones, for up to [`IDLE`] polls after the
-//! last post. The first of these polls return immediately. Core polls completely before it ends a connection.
+//! the posts of a stream ([`Leave::WithLater`](crate::tx::Leave)) wait for later ones, for up to [`IDLE`] polls after
+//! the last post. The first of these polls return immediately. Before core ends a connection, it polls completely,
+//! which sends them.
 
 use std::mem;
 use std::sync::Arc;
@@ -34,11 +36,11 @@ use crate::handshakes::{CLOSED, LINGER};
 use crate::record::End;
 use crate::rx::ConnEnd;
 
-/// Maximum bytes per read, except for payloads received in place.
+/// Maximum bytes of a read into the buffer. Long payloads are received directly in their destination.
 const BUFFER: usize = 32 << 10;
 /// Maximum time of a complete poll, which must report everything that happened before it.
 const COMPLETE: Duration = Duration::from_millis(10);
-/// Maximum successive polls with data before the set is asked and acknowledgements are sent, to serve other peers.
+/// Maximum successive polls with data before a poll asks the set and sends acknowledgements, to serve other peers.
 const STREAK: u32 = 8;
 /// Number of successive reads without data after which the set is asked. The values are for no, some, and over
 /// [`STEADY`] receptions in the expected order.
@@ -50,13 +52,13 @@ const IDLE: u32 = 4;
 const SKIPPED: u32 = 2;
 /// Maximum number of consecutive polls that return immediately.
 const MAX_SKIPPED: u32 = 16;
-/// Minimum number of polls in a [`TICK`] of a program that polls often.
+/// Minimum number of polls per [`TICK`] of a program that counts as polling often.
 pub const BRISK: u64 = 64;
-/// Interval at which the progress thread checks for polls of the program. Gathered requests leave within two.
+/// Interval at which the progress thread checks for polls of the program. Gathered requests leave within two intervals.
 pub const TICK: Duration = Duration::from_millis(2);
-/// The same while a program thread sleeps on the set of sockets.
+/// Interval of the progress thread's checks while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
-/// Time for the next peer to read everything when the adapter is closed.
+/// Maximum time without progress while the close of an adapter waits for peers: no further peer has read everything.
 const CLOSE_LINGER: Duration = Duration::from_millis(500);
 
 /// The state of the poll, with preallocated memory.
@@ -66,14 +68,14 @@ struct Polling {
     noted: Vec<Arc<Conn>>,
     /// Number of the last receiving connection, and whether it received more than reports.
     last: (u64, bool),
-    /// Set if only reports arrived last, without a flush since.
+    /// Set if the last reception had only reports of handled bytes, and no flush has followed.
     reports: bool,
     /// The connection expected to receive next.
     next: Option<Arc<Conn>>,
     /// Number of receptions in the expected order.
     ordered: u32,
     streak: u32,
-    /// Number of successive reads of `next` without data, and the maximum.
+    /// Number of successive reads of `next` without data, and the maximum before the set is asked.
     misses: u32,
     most: u32,
 }
@@ -93,7 +95,7 @@ impl Poller {
         memory::arc(Poller { device, polling, skipped: AtomicU32::new(0) })
     }
 
-    /// Does deferred work, new connections first. Returns whether there were new connections.
+    /// Does deferred work, and reports new connections first. Returns whether there were new connections.
     pub fn run_deferred(&self) -> bool {
         let mut begins = false;
         while self.device.is_deferred() {
@@ -130,7 +132,8 @@ impl Poller {
         may
     }
 
-    /// Returns whether a thread is polling. A poll that sends much can take longer than a [`TICK`].
+    /// Returns whether a thread is polling now. A poll that sends much can outlast a [`TICK`], without a change of the
+    /// count.
     pub fn is_polled(&self) -> bool {
         self.polling.try_lock().is_none()
     }
@@ -138,13 +141,14 @@ impl Poller {
     pub fn poll_once(&self, how: Poll) {
         self.collect(how);
         while self.device.is_deferred() && self.run_deferred() {
-            // The first records of new connections have arrived.
+            // Polls again, because the first records of the new connections have arrived.
             self.collect(Poll::IfFree);
         }
     }
 
-    /// Reports accepted connections that a peer used before it ended another. The socket of the other may have been
-    /// read first, but programs rely on the peer's order. Called without a lock.
+    /// Reports accepted connections that their peers have used as established, before the caller reports the end of a
+    /// different connection. A program relies on its peer's order if the peer first uses one connection, then ends
+    /// another. But a poll may read their sockets in the opposite order. Called without a lock.
     fn settle(&self) {
         let device = &self.device;
         if !device.handshakes.has_accepted() {
@@ -154,7 +158,7 @@ impl Poller {
         for after in device.take_deferred() {
             if let After::Used(_) = after { self.run(after) } else { device.later(after) }
         }
-        // Another thread may be about to report one.
+        // Another thread may be about to report such a connection, so this waits for that thread.
         let (mut pause, until) = (Pause::new(), Instant::now() + COMPLETE);
         while device.beginning.load(Ordering::Acquire) > 0 && Instant::now() < until {
             pause.pass();
@@ -202,7 +206,7 @@ impl Poller {
         }
     }
 
-    /// Handles ready sockets. Returns whether one had data.
+    /// Handles ready sockets. Returns whether any of them had data.
     fn collect_ready(&self, polling: &mut Polling) -> bool {
         let (device, mut found) = (&*self.device, false);
         device.shared.sockets.look(|ready| {
@@ -222,12 +226,12 @@ impl Poller {
             device.conn(last).inspect(|last| last.next[usize::from(had_records)].store(conn.number, Ordering::Relaxed));
             self.expect_next(polling, conn, received);
         });
-        // An ended connection receives nothing.
+        // An ended connection receives nothing, so it is not expected.
         polling.next.take_if(|next| next.base.phase() > Phase::Up);
         found
     }
 
-    /// Records what a connection has received, and determines the one to expect next.
+    /// Records what a connection has received, and determines the connection to expect next.
     #[inline(always)]
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, had_records: bool) {
         polling.ordered = polling.ordered.wrapping_add(1);
@@ -247,7 +251,7 @@ impl Poller {
         }
     }
 
-    #[inline(never)] // Polls need its registers.
+    #[inline(never)] // Inlined, it would take registers from each poll.
     fn flush(&self, polling: &mut Polling) {
         // Connections noted during the loop wait for the next poll.
         self.device.take_noted(&mut polling.noted);
@@ -274,7 +278,7 @@ impl Poller {
         drop((noted, next, device.take_deferred()));
     }
 
-    /// Handles the socket of a closed connection, and discards late data of the peer. Returns whether there was any.
+    /// Handles the socket of a closed connection, and discards late data of the peer. Returns whether data arrived.
     #[cold]
     fn ready_late(&self, ready: Ready, buffer: &mut [u8]) -> bool {
         let handshakes = &self.device.handshakes;

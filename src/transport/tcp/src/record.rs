@@ -9,9 +9,10 @@
 //!                                   <──────────── len ─────────────────>
 //! ```
 //!
-//! A *request* is a part of a message or write, or needs a response. The receiver handles requests in order, and
-//! reports the number of handled bytes. At most [`Header::window`] bytes are outstanding, because the receiver must
-//! store requests that wait for a receive. It handles all other records as they arrive.
+//! A *request* is a record with a part of a message or write, or a record that needs a response. The receiver handles
+//! requests in order, and reports the number of handled bytes. At most [`Header::window`] bytes of requests are sent
+//! but not handled, because the receiver must store requests that wait for a receive. It handles all other records as
+//! they arrive.
 //!
 //! Numbers are little-endian. Each value is checked before use.
 
@@ -21,11 +22,11 @@ use dat_software::wire::{ATOMIC, NUMBER, TARGET, half, word};
 /// Bytes of a header.
 pub const HEADER: usize = 32;
 pub const MAX_HEAD: usize = ATOMIC;
-/// Maximum payload of a record, because longer ones would delay later reports.
+/// Maximum payload of a record in bytes. A longer payload would delay the reports of handled bytes in later records.
 pub const MAX_PAYLOAD: u64 = 1 << 20;
-/// Initial window.
+/// Initial and minimum window in bytes.
 pub const MIN_WINDOW: u32 = 128 << 10;
-/// Maximum window. For comparison: 50 ms at 1 Gbit/s are 6 MiB.
+/// Maximum window in bytes. For comparison: at 1 Gbit/s, 6 MiB are sent during a round trip of 50 ms.
 pub const MAX_WINDOW: u32 = 16 << 20;
 
 /// Kinds of records.
@@ -44,7 +45,7 @@ pub mod kind {
     pub const READ: u8 = 6;
     /// Requests an atomic operation on eight bytes.
     pub const ATOMIC: u8 = 7;
-    /// The highest number of a request.
+    /// The highest kind that is a request.
     pub const LAST_REQUEST: u8 = ATOMIC;
     /// Only reports how many bytes the sender of this record has handled.
     pub const HANDLED: u8 = 16;
@@ -54,12 +55,12 @@ pub mod kind {
     pub const END: u8 = 18;
 }
 
-/// Flag: the receive of this message is a solicited event.
+/// Flag: the receive of this message or immediate value ends a solicited wait.
 pub const SOLICITED: u8 = 1;
-/// Flag: the sender had to wait for the window.
+/// Flag: the window has delayed the sender, so the receiver should widen it.
 pub const WAITED: u8 = 2;
 
-/// The first part of a record.
+/// The header, with which each record begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// One of [`kind`].
@@ -70,9 +71,9 @@ pub struct Header {
     pub len: u32,
     /// Bytes of the receiver's requests that the sender has handled.
     pub handled: u64,
-    /// Bytes of requests that the receiver may have outstanding.
+    /// Maximum bytes of the receiver's requests that may be sent but not handled.
     pub window: u32,
-    /// Depends on the kind.
+    /// A value whose meaning depends on the [`kind`].
     pub aux: u64,
 }
 
@@ -90,7 +91,7 @@ impl Header {
         bytes
     }
 
-    /// Decodes and checks a header.
+    /// Decodes a header. Returns `None` if it contains an impossible value.
     #[inline]
     pub fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
         let header = Header {
@@ -148,7 +149,7 @@ impl Header {
 /// The reason for the end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The program disconnects.
+    /// The sender's program has disconnected.
     Disconnected,
     /// A failure, with the status of the receiver's oldest unhandled request, if known.
     Broken(Option<Status>),
@@ -164,7 +165,7 @@ const ENDS: [End; 5] = [
 ];
 
 impl End {
-    /// Returns the number of the reason. Other statuses have the number of an unknown one.
+    /// Returns the number of the reason. A status without a number is encoded as an unknown status.
     pub fn encode(self) -> u64 {
         ENDS.iter().position(|end| *end == self).unwrap_or(1) as u64
     }

@@ -20,11 +20,11 @@ use crate::record::{HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::stream::{Body, NotSent, Stream};
 use crate::tx::Tx;
 
-/// Maximum bytes of responses per turn, with [`RESPONSE`] for each.
+/// Maximum cost in bytes of the responses in a turn of the connection: their payloads, and [`RESPONSE`] for each.
 pub const TURN: u64 = 2 << 20;
-/// Fixed cost of a response in this limit.
+/// Fixed cost of a response in a [`TURN`], in bytes.
 const RESPONSE: u64 = 16 << 10;
-/// Capacity for stored requests that is not freed.
+/// Maximum capacity in bytes for stored requests that stays allocated when none is stored.
 const MAX_KEPT: usize = 64 << 10;
 
 /// Maximum bytes of the last word of a transfer, which is stored last and atomically.
@@ -32,17 +32,17 @@ pub const TAIL: u64 = 8;
 
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 pub enum Place {
-    /// Own segments, from an offset.
+    /// Segments of this end, from an offset.
     Local(Checked, u64),
     /// Target of the peer's write, from an offset.
     Granted(RemoteSegment, u64),
 }
 
-/// The last bytes of a transfer until they are complete.
+/// Received bytes of the last word of a transfer, until the word is complete.
 pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
 /// Stores `bytes` at `offset` of a transfer of `len` bytes by calls of `store(offset, bytes, is_last)`. The last call
-/// stores the whole last word. Returns the first error of `store`.
+/// stores the whole last word, which `tail` collects. Returns the first error of `store`.
 pub fn store_piece<E>(
     tail: &mut Tail,
     [offset, len]: [u64; 2],
@@ -84,7 +84,7 @@ pub trait Link: Wire<Transport = Tcp, Revocation = ()> + Copy {
     /// Requests another turn of the connection, even if all threads of the program sleep.
     fn poll_soon(self);
 
-    /// Changes the sending direction, then sends and completes the requests that this permits.
+    /// Changes the sending direction with `what`, then sends and completes the requests that this permits.
     fn heard(self, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal>;
 
     /// Calls [`Tx::response`].
@@ -97,21 +97,21 @@ pub struct Requests {
     /// The record whose payload is being stored.
     current: Option<Current>,
     tail: Tail,
-    /// Bytes of the current read that were sent.
+    /// Bytes that were sent in response to the peer's current read.
     responded: u64,
-    /// Bytes of responses that can be sent in this turn: initially [`TURN`].
+    /// Cost of the responses that can still be sent in this turn: initially [`TURN`].
     pub turn: u64,
     /// Bytes of the last complete write, which an immediate value may follow.
     written: u64,
     /// Bytes of a partly received datagram.
     datagram: Vec<u8>,
-    /// Bytes of waiting requests, after `gone` handled bytes.
+    /// Stored bytes of requests. The first `gone` bytes were handled; the rest waits.
     kept: Vec<u8>,
     gone: usize,
 }
 
 impl Requests {
-    /// Returns whether a request waits.
+    /// Returns whether a stored request waits.
     pub fn keeps(&self) -> bool {
         self.gone < self.kept.len()
     }
@@ -125,7 +125,7 @@ impl Requests {
         }
     }
 
-    /// Handles bytes of the payload.
+    /// Handles bytes of the payload of the last started request.
     pub fn feed(&mut self, link: impl Link, bytes: &[u8]) -> Result<(), Halt> {
         if self.keeps() { self.keep(link, bytes) } else { self.store(link, bytes) }
     }
@@ -177,7 +177,7 @@ impl Requests {
             Some(receiver) => match header.kind {
                 kind::MESSAGE if header.aux == header.payload() && header.aux <= MAX_DATAGRAM as u64 => {}
                 kind::IMMEDIATE if !receiver.notice_arrived() => {}
-                // A regular end, or a violation.
+                // Both ends have sent a notice, so the connection ends regularly; or the peer violates the protocol.
                 _ => return Err(violation()),
             },
         }
@@ -223,7 +223,7 @@ impl Requests {
         self.advance(link, bytes.len() as u64)
     }
 
-    /// Stores bytes of a datagram. Only a complete datagram takes a receive, so no peer can hold one.
+    /// Stores bytes of a datagram. Only a complete datagram takes a receive, so no peer can hold a receive.
     fn store_datagram(&mut self, link: impl Link, receiver: &DatagramReceiver<Tcp>, bytes: &[u8]) -> Executed {
         let Some(Current { header, left }) = self.current else { return Ok(()) };
         let (whole, before) = (bytes.len() as u64 == left, !self.datagram.is_empty());
@@ -239,7 +239,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Records stored bytes of the current record, and completes what they end.
+    /// Records stored bytes of the current record. If they end the record or its transfer, completes these.
     pub fn advance(&mut self, link: impl Link, bytes: u64) -> Executed {
         let Some(Current { header, left }) = self.current else { return Ok(()) };
         self.incoming.advance(bytes);
@@ -258,7 +258,8 @@ impl Requests {
         }
     }
 
-    /// Returns where to receive the rest of the payload, and the number of bytes.
+    /// Returns where to receive the rest of the payload directly, and the number of bytes. `None` if requests wait, or
+    /// the payload is not stored in the program's memory.
     #[inline(never)] // Inlined, its unrolled copy costs each receive 80 instructions.
     pub fn direct(&self) -> Option<(Place, u64)> {
         let Current { left, .. } = self.current.filter(|_| !self.keeps())?;
@@ -271,7 +272,7 @@ impl Requests {
         Some((place, if len - offset == left { left - TAIL } else { left }))
     }
 
-    /// Waits for the next turn if this one has no room for a response.
+    /// Returns [`Halt::Wait`], and requests the next turn, if this turn has no room for a response.
     fn check_turn(&self, link: impl Link) -> Executed {
         (self.turn > 0).then_some(()).ok_or_else(|| {
             link.poll_soon();
@@ -279,7 +280,7 @@ impl Requests {
         })
     }
 
-    /// Sends bytes that the peer reads, while there is room.
+    /// Sends the response to the peer's read, while the turn and the socket have room.
     fn read(&mut self, link: impl Link, head: &[u8]) -> Executed {
         let from = wire::read_target(head).ok_or_else(violation)?;
         loop {
@@ -293,7 +294,7 @@ impl Requests {
                 Ok(()) => {}
                 Err(NotSent::NoMemory) => return Err(Fatal::of_peer(Status::RemoteAccess).into()),
                 Err(NotSent::Lost(fatal)) => return Err(fatal.into()),
-                // A read of the socket reports the end of the connection.
+                // Room in the socket resumes this. A read of the socket reports the connection's end.
                 Err(NotSent::Busy | NotSent::Gone) => return Err(Halt::Wait),
             }
             self.turn = self.turn.saturating_sub(part + RESPONSE);
@@ -318,7 +319,7 @@ impl Requests {
             return Err(refused().into());
         };
         place.copy_from_slice(&before.to_le_bytes());
-        // A read of the socket reports the end of the connection.
+        // If this fails, the connection has ended, which a read of the socket reports.
         let _ = sender.send();
         self.turn = self.turn.saturating_sub(RESPONSE);
         Ok(())

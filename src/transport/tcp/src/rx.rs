@@ -16,7 +16,7 @@ use crate::record::{End, HEADER, Header, MAX_HEAD, WAITED, kind};
 use crate::requests::{Current, Link, Place, Requests, TAIL, TURN, Tail, store_piece};
 use crate::stream::Stream;
 
-/// Minimum remaining payload that is received directly.
+/// Minimum remaining payload in bytes that is received directly.
 const MIN_DIRECT: u64 = 4096;
 /// Minimum length of a record after which the next read ends before the payload, so that a similar payload is received
 /// directly. The second system call takes less time than a copy of a whole buffer.
@@ -36,25 +36,25 @@ impl From<Fatal> for ConnEnd {
 
 impl From<Halt> for ConnEnd {
     fn from(halt: Halt) -> ConnEnd {
-        // Requests that wait are stored, so only failures get here.
+        // Requests that wait are stored, so `halt` is always a failure.
         ConnEnd::Failed(if let Halt::Fail(fatal) = halt { fatal } else { Fatal::default() })
     }
 }
 
 #[derive(Default)]
 pub struct Rx {
-    /// Set by the thread that has detected, and will report, the end.
+    /// Set once a thread has detected the end of the connection. That thread reports the end.
     over: bool,
-    /// The header and head of the next record.
+    /// First bytes of the next record's header and head, while these are incomplete.
     start: ArrayVec<u8, { HEADER + MAX_HEAD }>,
-    /// Length of the first read of the next record, after a record of at least [`LONG`] bytes.
+    /// After a record of at least [`LONG`] bytes: length of the next read, so that it ends before a payload.
     expected: Option<usize>,
     current: Option<Current>,
     /// Set if records other than HANDLED arrived in this turn.
     pub had_records: bool,
     /// `handled` and `window` of the last header.
     reported: (u64, u32),
-    /// The tail of the current response.
+    /// Received bytes of the last word of the current response.
     tail: Tail,
     requests: Requests,
 }
@@ -102,14 +102,14 @@ impl Rx {
             self.consume(current, placed);
         }
         self.feed(link, &buffer[..received - placed])?;
-        // The rest of a long payload arrives soon.
+        // After a direct read, the socket counts as having more: the rest of a long payload arrives soon.
         Ok(Some(received == asked || placed > 0))
     }
 
     /// Returns the reason for a stream's end without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.start.is_empty();
-        // A send can have taken the failure from the socket.
+        // A failed send can have taken the error from the socket, which then reports a regular end.
         if whole && !stream.has_failed() { End::Disconnected } else { End::Broken(None) }
     }
 
@@ -134,7 +134,7 @@ impl Rx {
                     self.begin(link, header, start)?;
                     continue;
                 }
-                // The start arrives in pieces.
+                // The header and head arrive in pieces.
                 let (first, rest) = bytes.split_at(1);
                 bytes = rest;
                 let _ = self.start.try_extend_from_slice(first);
@@ -163,7 +163,8 @@ impl Rx {
     }
 
     fn begin(&mut self, link: impl Link, header: Header, start: &[u8]) -> Result<(), ConnEnd> {
-        // All records of one send contain the same report. A response is for the oldest request after this.
+        // All records of one send contain the same report, so it is processed once. Before a response, it always is:
+        // the response is for the oldest request that remains.
         if header.kind == kind::RESPONSE || self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
             link.heard(|tx| tx.on_handled(header.handled, header.window))?;
@@ -178,7 +179,7 @@ impl Rx {
         match header.kind {
             kind::HANDLED => {}
             kind::RESPONSE => {
-                // The whole payload must fit the response.
+                // The record must not be longer than the rest of the response.
                 link.response(header.len.into()).ok_or_else(violation)?;
                 if header.len == 0 {
                     link.heard(|tx| tx.on_response(0, true))?;
@@ -195,7 +196,7 @@ impl Rx {
     /// Stores bytes of a response record that lacked `left` bytes.
     fn respond(&mut self, link: impl Link, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
         let (places, offset, ends) = link.response(left).ok_or_else(violation)?;
-        // If the record does not end the response, no byte is in a last word.
+        // If the record does not end the response, `len` is so large that no byte is in the last word.
         let len = offset + left + if ends { 0 } else { TAIL };
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
             copy::scatter(&link.stream().shared.regions, &places, offset, bytes, last).then_some(()).ok_or(())
@@ -223,7 +224,7 @@ fn decode_start(bytes: &[u8]) -> Result<Option<Header>, ConnEnd> {
 }
 
 /// Receives up to `len` bytes into a place, and the following ones into `buffer`. Returns `None` if the memory is not
-/// registered for that; then the buffered path fails.
+/// registered for that; then the buffered path detects the failure.
 fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<io::Result<Option<usize>>> {
     let regions = &stream.shared.regions;
     let (region_refs, granted);

@@ -20,9 +20,10 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 /// Number of lost keepalive probes that end the connection.
 const KEEPALIVE_PROBES: u32 = 5;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum time between retransmissions (Linux 6.15). 15 of them then take 14 seconds, otherwise 15 minutes.
+/// Maximum time between retransmissions, in milliseconds; kernels before Linux 6.15 ignore it. The 15 retransmissions
+/// before the kernel ends a connection then take 14 seconds, otherwise 15 minutes.
 const MAX_RETRY_MS: libc::c_int = 1000;
-/// The option's number, which libc lacks.
+/// Number of the socket option for [`MAX_RETRY_MS`], which libc lacks.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
 /// Maximum number of connections that wait for [`Socket::accept`].
 const BACKLOG: i32 = 4096;
@@ -54,7 +55,7 @@ impl Socket {
         Socket::noted(|| net::socket_with(family, SocketType::STREAM, FLAGS, Some(ipproto::TCP)))
     }
 
-    /// Listens at an address. For port 0, the kernel selects one.
+    /// Listens at an address. For port 0, the kernel selects a port.
     pub fn listen(at: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&at)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -63,12 +64,14 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Starts to connect. The socket becomes writable when this ends; then [`Socket::take_error`] returns the result.
+    /// Starts to connect. The socket becomes writable when it is connected, or has failed to connect; then
+    /// [`Socket::take_error`] returns the result.
     pub fn connect(from: SocketAddr, to: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&to)?;
         // A service point may listen at this socket's port. Without this option, one of the two binds would fail.
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        // With this option, connect selects the port, which may have connections to other destinations.
+        // With this option, connect(2) selects the port instead of bind(2), and can select a port with connections to
+        // other destinations.
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
         net::bind(&socket, &from)?;
         socket.set_up(from.ip() == to.ip());
@@ -78,7 +81,7 @@ impl Socket {
         }
     }
 
-    /// Accepts a connection, if there is one. After an error, such as `EMFILE`, the connection stays in the backlog.
+    /// Accepts a connection; `None` if none waits. After an error, such as `EMFILE`, it stays in the backlog.
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
         let mut peer = None;
         let accepted = Socket::noted(|| {
@@ -97,8 +100,8 @@ impl Socket {
         Ok(Some((socket, peer)))
     }
 
-    /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, pacing
-    /// congestion control such as BBR would halve the bandwidth.
+    /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, selects Reno,
+    /// because pacing congestion control such as BBR would halve the bandwidth.
     fn set_up(&self, within_host: bool) {
         let _ = sockopt::set_tcp_nodelay(self, true);
         if within_host {
@@ -165,7 +168,8 @@ impl Socket {
         Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
-    /// Sends the kernel's acknowledgement, which otherwise precedes the next reply. A second call reverses the effect.
+    /// Sends the kernel's pending acknowledgement now, which would otherwise wait for data to send. Later
+    /// acknowledgements wait for data again.
     pub fn acknowledge(&self) {
         self.set_option(libc::IPPROTO_TCP, libc::TCP_QUICKACK, 2);
     }

@@ -1,8 +1,8 @@
 //! The shared state of both directions of a connection: its socket, and unsent bytes.
 //!
-//! A group of records is sent with one system call. Headers, short payloads and datagrams are copied here. A longer
-//! payload, which follows them, is sent from the program's memory. What the socket does not take stays here, and is sent
-//! before anything else: the payload as a reference to registered memory, which is looked up again. Between calls no
+//! A group of records is sent with one system call. Headers, short payloads and datagrams are copied into a buffer. A
+//! longer payload, which can only be the last, is sent from the program's memory. What the socket does not take is sent
+//! before any later record. The registered memory of a partly sent payload is then looked up again. Between calls no
 //! memory of the program is used.
 
 use std::mem;
@@ -26,12 +26,12 @@ use rustix::net::Shutdown;
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, SOLICITED, WAITED, kind};
 use crate::socket::Socket;
 
-/// What the streams of an adapter share.
+/// State that all streams of an adapter share.
 pub struct Shared {
     pub regions: RegionTable,
     /// Sockets of connections, by number.
     pub sockets: Epoll,
-    /// Connections with a partly sent payload.
+    /// Numbers of connections that may have a partly sent payload.
     pub blocked: Mutex<Vec<u64>>,
 }
 
@@ -62,7 +62,7 @@ pub enum NotSent {
     Busy,
     /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
-    /// The same, after part of the payload was sent, so the connection must fail.
+    /// Like [`NotSent::NoMemory`], but part of a record was already sent, so the connection must fail.
     Lost(Fatal),
     /// The connection has ended, which a read reports.
     Gone,
@@ -80,9 +80,9 @@ struct Out {
     segments: Checked,
     offset: u64,
     len: u64,
-    /// Set once this side has ended the connection: the stream ends after the rest.
+    /// Set once this side has ended the connection: the stream ends after the unsent bytes.
     leaving: bool,
-    /// Set while the set of sockets reports room.
+    /// Set while the set of sockets must report room.
     armed: bool,
     /// Set if a sender has found no room since the last report.
     awaits_room: bool,
@@ -112,11 +112,11 @@ pub struct Stream {
     pub own: AccessContext,
     /// Handled bytes of the peer's requests. Only the thread that has locked the receiving direction changes them.
     pub handled: AtomicU64,
-    /// Acknowledged bytes. Only a [`Sender`] changes them.
+    /// Handled bytes that were reported to the peer. Only a [`Sender`] changes them.
     acknowledged: AtomicU64,
     /// Maximum outstanding bytes of the peer's requests.
     window: AtomicU32,
-    /// Set if this end has waited for the window since the last record.
+    /// Set if the peer's window has delayed a request since this end last sent [`WAITED`].
     pub waited: AtomicBool,
     /// Set once sending has failed.
     cut: AtomicBool,
@@ -124,7 +124,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Allocates a stream before it takes its socket, and the first record, for which the acceptor waits.
+    /// Allocates a stream, for [`Stream::new`], and its first record, for which the acceptor waits.
     pub fn room() -> Result<(ArcRoom<Stream>, Vec<u8>), NoMemory> {
         Ok((ArcRoom::new()?, memory::vec(2 * HEADER)?))
     }
@@ -154,7 +154,7 @@ impl Stream {
         self.handled.store(self.handled.load(Ordering::Relaxed) + bytes, Ordering::Release);
     }
 
-    /// Returns the handled bytes without an acknowledgement.
+    /// Returns the number of handled bytes that were not reported to the peer.
     fn unacknowledged(&self) -> u64 {
         // Loads `handled` last: both grow, and `handled` must not be the smaller number.
         let acknowledged = self.acknowledged.load(Ordering::Acquire);
@@ -165,7 +165,7 @@ impl Stream {
         self.window.load(Ordering::Relaxed)
     }
 
-    /// Doubles the window, because the peer had to wait.
+    /// Doubles the window of the peer, up to [`MAX_WINDOW`], because the window has delayed the peer.
     pub fn widen(&self) {
         // The lock keeps the windows of sent records in order.
         let _out = self.out.lock();
@@ -213,7 +213,7 @@ impl Stream {
         Ok(f(&pieces))
     }
 
-    /// Sends what is unsent. Returns `false` if the socket has no room for all of it. After an error, nothing was sent.
+    /// Sends the unsent bytes. Returns `false` if the socket has no room for all. After an error, none were sent.
     #[inline]
     fn push(&self, out: &mut Out) -> Result<bool, NotSent> {
         if self.is_cut() {
@@ -247,14 +247,14 @@ impl Stream {
         match self.push(out) {
             Ok(true) => Ok(()),
             Ok(false) => Err(NotSent::Busy),
-            // The rest stays, so later attempts return the same error.
+            // The rest stays unsent, so later attempts return the same error.
             Err(NotSent::NoMemory) => Err(NotSent::Lost(out.lost())),
             Err(error) => Err(error),
         }
     }
 
     /// Handles a report of room: sends the rest of a record, calls `then` with the result, and disables the reports if
-    /// no sender waits. Only this function disables them, so no waiting sender is missed.
+    /// no sender waits now. No other function disables them, so no waiting sender is missed.
     pub fn on_room(&self, then: impl FnOnce(Result<(), NotSent>)) {
         let pushed = {
             let mut out = self.out.lock();
@@ -293,7 +293,7 @@ impl Stream {
         }
     }
 
-    /// Copies the unsent payload to the bytes before it, and ensures capacity for an END record.
+    /// Copies the unsent payload from the program's memory into the buffer, and ensures capacity for an END record.
     fn copy_rest(&self, out: &mut Out) -> Result<(), NotSent> {
         out.head.truncate(out.end);
         out.head.room(out.len as usize + HEADER).map_err(|_| NotSent::NoMemory)?;
@@ -313,7 +313,8 @@ impl Stream {
         sender.send()
     }
 
-    /// Acknowledges handled requests. If `early`, only if the peer may soon wait. Returns `false` if some remain.
+    /// Reports the handled bytes to the peer. If `early`, only if the peer's window is nearly used up. Returns `false`
+    /// if some bytes remain unreported.
     pub fn acknowledge(&self, early: bool) -> bool {
         let bytes = self.unacknowledged();
         let is_due = || !early || bytes >= u64::from(self.window() / 4 * 3);
@@ -354,21 +355,22 @@ impl Stream {
         self.cut.load(Ordering::Acquire)
     }
 
-    /// Returns whether sending has failed, after the system calls of senders.
+    /// Waits until no other thread sends. Returns whether sending has failed.
     pub fn has_failed(&self) -> bool {
         let _out = self.out.lock();
         self.is_cut()
     }
 }
 
-/// The locked sending side of a stream, without bytes of earlier senders.
+/// The locked sending side of a stream, in which no bytes of earlier senders are left.
 pub struct Sender<'s> {
     stream: &'s Stream,
     out: MutexGuard<'s, Out>,
     /// Length of the records before the last one.
     mark: usize,
-    /// Contents of the headers.
+    /// Value of `handled` in the headers of the added records.
     handled: u64,
+    /// Set if a header has the flag [`WAITED`].
     says_waited: bool,
 }
 
@@ -378,7 +380,7 @@ impl Sender<'_> {
     }
 
     /// Adds a record with `len` bytes after its header. Returns the first `filled` of them, which the caller must fill.
-    /// Without memory, the sender retries as if the socket had no room.
+    /// Without memory, fails as if the socket had no room.
     #[inline]
     pub fn add(&mut self, kind: u8, solicited: bool, len: u64, aux: u64, filled: u64) -> Result<&mut [u8], NotSent> {
         let out = &mut *self.out;
@@ -403,13 +405,14 @@ impl Sender<'_> {
         self.out.end = self.mark;
     }
 
-    /// Sends the added records, without a payload from another place.
+    /// Sends the added records, whose payloads are all in the buffer.
     pub fn send(&mut self) -> Result<(), NotSent> {
         self.send_with(Body::None, &[], 0, 0)
     }
 
     /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. [`Body::Local`]
-    /// needs `segments`. On success, the stream sends later what the socket did not take. An error removes the record.
+    /// needs `segments`. On success, the stream sends later what the socket did not take. After an error, the last
+    /// record is removed.
     pub fn send_with(&mut self, body: Body, segments: &[Segment], offset: u64, len: u64) -> Result<(), NotSent> {
         let out = &mut *self.out;
         (out.body, out.offset, out.len) = (body, offset, len);

@@ -1,4 +1,5 @@
-//! The progress thread: handles connections, and polls while the program does not ([`crate::poll`]).
+//! The progress thread. It handles connection requests and attempts, and polls if the program does not
+//! ([`crate::poll`]).
 
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
@@ -33,7 +34,7 @@ fn work(poller: &Poller) -> Option<Duration> {
     });
     let now = Instant::now();
     let (due, next) = device.handshakes.due(now);
-    // Expired halves may set further deadlines.
+    // The handling of expired halves may set earlier deadlines.
     let next = if due.is_empty() { next } else { Some(now) };
     for half in due.into_iter().filter_map(|number| device.handshakes.remove(number)) {
         isolate(|| cm::expire(half, now));
@@ -42,7 +43,8 @@ fn work(poller: &Poller) -> Option<Duration> {
     next.map(|next| next.saturating_duration_since(now))
 }
 
-/// Sleeps until there is work, and polls if the program does not. `polls` is the adapter's count before the last sleep.
+/// Sleeps until there is work, and polls if the program does not. `polls` is the adapter's count of program polls at
+/// the last call.
 fn sleep(poller: &Poller, due: Option<Duration>, polls: &mut u64) {
     let device = &poller.device;
     let wakeup = Some(device.wakeup.as_fd());
@@ -67,7 +69,7 @@ fn sleep(poller: &Poller, due: Option<Duration>, polls: &mut u64) {
     if device.watchers.load(Ordering::Acquire) > 0 || !(sleepers || polled) {
         poller.poll_once(Poll::Complete);
         device.watching.store(true, Ordering::SeqCst);
-        // After this store, noted and deferred work wakes this thread.
+        // After this store, noted and deferred work wakes this thread, so this check misses none.
         let left = device.is_noted() || device.is_deferred();
         wait(Some(device.shared.sockets.as_fd()), left.then_some(Duration::ZERO));
         device.watching.store(false, Ordering::SeqCst);
@@ -78,7 +80,7 @@ fn sleep(poller: &Poller, due: Option<Duration>, polls: &mut u64) {
         device.parked.store(false, Ordering::SeqCst);
         poller.flush_all();
     } else {
-        // A program that polls often flushes by itself.
+        // A program that polls often sends for noted connections itself.
         let is_brisk = polls.wrapping_sub(before) >= BRISK;
         device.is_brisk.store(is_brisk, Ordering::Relaxed);
         wait(None, Some(TICK));
@@ -87,7 +89,8 @@ fn sleep(poller: &Poller, due: Option<Duration>, polls: &mut u64) {
         }
         return;
     }
-    // If the program polls, it handles new data. A thread that sleeps may be delayed, for example by a signal.
+    // If the program has polled, it handles new data. Otherwise this thread does: a program thread that wakes for the
+    // data may be delayed, for example by a signal.
     if device.polls.load(Ordering::Relaxed) == *polls {
         poller.poll_once(Poll::IfFree);
     }

@@ -21,17 +21,18 @@ use host::memory::Room;
 use crate::record::{HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
 use crate::stream::{Body, NotSent, Stream};
 
-/// Maximum bytes of gathered records.
+/// Maximum bytes of the records that one system call sends from the buffer.
 const BATCH: usize = 64 << 10;
-/// Maximum payload that is always copied into a batch.
+/// Maximum payload in bytes that is always copied into the buffer.
 const SHORT: u64 = 512;
-/// Maximum payload that is copied if another request follows, because a copy takes less time than a system call.
+/// Maximum payload in bytes that is copied into the buffer if another request follows, because the copy takes less time
+/// than a system call.
 const MEDIUM: u64 = 16 << 10;
 /// Minimum bytes of waiting requests that a post sends, so that the receiver handles them while more are posted.
 const GROUP_BYTES: u64 = 32 << 10;
 /// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
-/// Minimum number of outstanding requests of a stream, whose short posts wait for later ones.
+/// Number of outstanding requests from which a connection is a *stream*, whose short posts wait for later posts.
 const STREAM: usize = 2;
 /// Minimum number of waiting requests of a stream that a post sends.
 const GROUP: usize = 8;
@@ -51,7 +52,7 @@ pub enum Leave {
 struct Posted {
     id: RequestId,
     operation: Operation,
-    /// Number of its segments, the next ones in the segment queue.
+    /// Number of its segments. In `Tx::segments` they follow the segments of earlier requests.
     count: usize,
     len: u64,
     fence: bool,
@@ -80,7 +81,7 @@ type Head = ArrayVec<u8, MAX_HEAD>;
 #[derive(Default)]
 pub struct Tx {
     pub stream: Option<Arc<Stream>>,
-    /// Bytes of requests: sent, and handled by the peer.
+    /// Bytes of requests that were sent, and how many of these bytes the peer has handled.
     sent: u64,
     handled: u64,
     window: u32,
@@ -89,7 +90,7 @@ pub struct Tx {
     segments: VecDeque<Segment>,
     launched: usize,
     launched_segments: usize,
-    /// Set while the waiting requests are gathered: they wait neither for the peer nor for the socket.
+    /// Set while the waiting requests are gathered: they wait for later posts or a poll, not for peer or socket.
     gathers: bool,
     /// Bytes of the gathered requests.
     gathered: u64,
@@ -100,7 +101,7 @@ pub struct Tx {
     /// Set once a record of the oldest waiting request was sent; `offset` counts its sent payload.
     begun: bool,
     offset: u64,
-    /// Number of incomplete responses, and the received bytes of the oldest one.
+    /// Number of incomplete responses. `arrived` counts the received bytes of the oldest.
     reading: usize,
     arrived: u64,
     /// Maximum number of outstanding requests with responses.
@@ -150,7 +151,7 @@ impl Tx {
         self.stalls() && !self.gathers
     }
 
-    /// Queues a request. A `local` one needs no record, and completes with those before it. Fails without memory.
+    /// Queues a request. If `local`, it needs no record, and completes with earlier requests. Fails without memory.
     #[inline]
     pub fn post(&mut self, request: &Request<'_>, local: bool) -> error::Result<()> {
         let Request { id, operation, segments, len, fence, .. } = *request;
@@ -165,9 +166,9 @@ impl Tx {
     /// Determines when to send the waiting requests, after a post. `polls` is the number of polls before it.
     ///
     /// Requests are deferred while earlier ones are outstanding. The short requests of a stream wait until they are as
-    /// many as the outstanding ones, so several share a system call and the peer's report. Without outstanding
-    /// requests, a request is deferred only if, after the last request that was posted in this situation, a second one
-    /// was posted before a poll.
+    /// many as the outstanding requests. So several share a system call and the peer's report. Without outstanding
+    /// requests, a request is sent in its post. It is deferred only if a burst is expected: the last such request was
+    /// followed by a post before a poll.
     pub fn gather(&mut self, polls: u64) -> Leave {
         let waiting = self.requests.len() - self.launched;
         self.bursts |= std::mem::replace(&mut self.polls, polls) == polls;
@@ -199,7 +200,7 @@ impl Tx {
         self.gathers = false;
     }
 
-    /// Sends a datagram if nothing waits and there is room. It has no number, because it gets no completion here.
+    /// Sends a datagram if no request waits and there is room. Returns whether it was sent. It gets no completion here.
     pub fn try_send(&mut self, datagram: &Request<'_>) -> bool {
         let &Request { segments, len, .. } = datagram;
         let Some(stream) = self.stream.as_ref().filter(|_| self.launched == self.requests.len()) else { return false };
@@ -227,7 +228,7 @@ impl Tx {
         self.stream.iter().filter(serves).for_each(|stream| stream.socket.acknowledge());
     }
 
-    /// Sends requests. Fails if one cannot be executed.
+    /// Sends waiting requests while peer and socket permit it. Fails if the memory of a request is not registered.
     pub fn pump(&mut self) -> Result<(), Fatal> {
         let Some(stream) = self.stream.take() else { return Ok(()) };
         (self.gathers, self.gathered) = (false, 0);
@@ -238,7 +239,7 @@ impl Tx {
         match sent {
             Err(NotSent::Lost(fatal)) => return Err(fatal),
             Err(NotSent::NoMemory) => self.lost()?,
-            // An acknowledgement, a report of room, or a read of the socket follows.
+            // An acknowledgement or a report of room resumes this; a read of the socket reports the end.
             Ok(()) | Err(NotSent::Busy | NotSent::Gone) => {}
         }
         self.stream = Some(stream);
@@ -269,7 +270,7 @@ impl Tx {
             let segments: Checked =
                 self.segments.range(self.launched_segments..).take(request.count).copied().collect();
             if !is_copied {
-                // No record can follow a payload that is sent from its place.
+                // The payload is sent from the program's memory, so no record can follow it in this system call.
                 match sender.send_with(Body::Local(id), &segments, self.offset, part) {
                     Err(NotSent::NoMemory) => break Err(NotSent::NoMemory),
                     sent => return sent.map(|()| self.advance(&record)),
@@ -306,7 +307,8 @@ impl Tx {
         request.fence && self.reading > 0
     }
 
-    /// Returns the next record of the oldest request, if the peer permits it.
+    /// Returns the next record of the oldest waiting request. `None` if a fence, the limit of reads or the window
+    /// delays it.
     fn next_record(&self, request: &Posted, stream: &Stream) -> Option<Record> {
         let waits = self.is_fenced(request) || (has_response(&request.operation) && self.reading >= self.max_reading);
         if waits && !self.begun {
@@ -348,10 +350,11 @@ impl Tx {
         self.launched_segments += request.count;
     }
 
-    /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
+    /// Handles a report of the bytes that the peer has handled, and of its window. Fails if the values are impossible.
     #[inline]
     pub fn on_handled(&mut self, handled: u64, window: u32) -> Result<(), Fatal> {
-        // Only the last request can be partly sent. If it completed here, the program could change its unsent bytes.
+        // Only the last sent request can have bytes left in the stream. If it completed, the program could change these
+        // bytes.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
             return Err(Fatal::default());
@@ -362,9 +365,9 @@ impl Tx {
     }
 
     /// Returns the segments of the current response, the number of bytes that have arrived, and whether `len` more end
-    /// it. Returns `None` if these are not expected.
+    /// it. Returns `None` if no response is expected, or not `len` more bytes of it.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
-        // A peer acknowledges earlier requests before it responds.
+        // A peer acknowledges all earlier requests before it responds, so the response belongs to the oldest request.
         let request = self.requests.front().filter(|request| request.responds)?;
         if len > request.len - self.arrived || (len == 0 && request.len > 0) {
             return None;

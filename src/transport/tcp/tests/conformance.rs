@@ -1,4 +1,4 @@
-//! The suite that every transport passes, over TCP.
+//! Runs the conformance suite, which every transport passes, over TCP.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Sets how the library is linked.
+//! Sets the file name (soname) and the other linker options of the library.
 
 fn main() {
     dat_link::provider("libdaplverbs.so.2");

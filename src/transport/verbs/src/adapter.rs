@@ -50,15 +50,15 @@ impl Verbs {
 
 impl Drop for Verbs {
     fn drop(&mut self) {
-        // Core does not close an adapter that it could not open.
+        // Core does not call `close` if `open` fails.
         self.close();
     }
 }
 
-/// An armed wait.
+/// An armed wakeup ([`Transport::arm`]).
 pub struct Wait {
     device: Arc<Device>,
-    /// A completion queue with its descriptor.
+    /// The armed completion queue and its channel's descriptor. `None` for all queues, which the progress thread polls.
     cq: Option<(Arc<CompletionQueue>, RawFd)>,
 }
 
@@ -162,7 +162,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Polls lock the queue, so completions that other threads read are reported first.
+        // For one queue, `how` does not matter: `drain` waits for the reports of a thread that polls it.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),
@@ -199,7 +199,7 @@ impl Transport for Verbs {
     }
 
     fn takes_extended(_: &Qp) -> bool {
-        // Unknown, because the private data does not contain what the peer accepts.
+        // Unknown, because no handshake message states which operations the peer accepts.
         true
     }
 
@@ -249,7 +249,7 @@ impl Transport for Verbs {
     fn disconnect(&self, qp: &Arc<Qp>, how: Disconnect) -> Closing {
         let report = match how {
             Disconnect::AfterRequests => {
-                // Maybe only the progress thread polls for the last request.
+                // The progress thread then polls for the last request, in case no thread of the program does.
                 self.device.command(|work| work.awaited.push_back(qp.clone()));
                 return Closing::Later;
             }

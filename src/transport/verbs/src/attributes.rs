@@ -22,7 +22,7 @@ use crate::sys::{text, version};
 /// Maximum bytes of private data in a connection request: 92 on the wire, minus 36 for rdma_cm's header.
 pub const MAX_PRIVATE_DATA: usize = 56;
 
-/// MTUs in bytes. The first has the code 1.
+/// MTUs in bytes, in the order of libibverbs' codes (`ibv_mtu`), which begin with 1.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +47,7 @@ impl Limits {
     fn of(attr: &ibv_device_attr, port: &ibv_port_attr, iwarp: bool) -> Self {
         let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
         let windows = attr.max_mw > 0 && has(attr, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
-        // Type 2A and 2B differ only in the device's checks.
+        // Either type is enough: 2A and 2B differ only in the device's checks.
         let single =
             ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B;
         Limits {
@@ -64,19 +64,21 @@ impl Limits {
         }
     }
 
-    /// Returns whether the peer's device repeats a message without a receive. On iWARP such a message ends the
-    /// connection, so the device must have all receives.
+    /// Returns whether the sender's device repeats a message for which the receiver has no receive. On iWARP such a
+    /// message ends the connection, so all receives must be posted to the device, not wait in a backlog.
     pub fn repeats(&self) -> bool {
         !self.iwarp
     }
 
-    /// Returns the maximum length of an SRQ: half of a completion queue, which its receives share with other work.
+    /// Returns the maximum length of an SRQ: half the maximum of a completion queue, because its receives share a
+    /// completion queue with other work.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
     }
 
-    /// Returns whether this status only shows that the connection has ended. When the peer ends a connection, iWARP
-    /// devices flush all work. Soft-iWARP uses other statuses for outstanding work (Linux 6.1, 6.12, 7.3).
+    /// Returns whether this status only shows that the connection has ended, which rdma_cm also reports. When the peer
+    /// ends a connection, iWARP devices flush all work. Soft-iWARP completes outstanding work with two other statuses
+    /// (Linux 6.1, 6.12, 7.3).
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
@@ -85,12 +87,12 @@ impl Limits {
         }
     }
 
-    /// Returns the `IBV_ACCESS_*` bits of a queue pair; memory may grant fewer.
+    /// Returns the `IBV_ACCESS_*` bits of all queue pairs: all remote rights of the device. A region may grant fewer.
     pub fn access(&self) -> u32 {
         remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
-    /// Returns `rights`, without the right to atomic operations if the device has none: it would reject this right.
+    /// Returns `rights`, without the right to atomic operations if the device has none and would reject the right.
     pub fn granted(&self, rights: Rights) -> Rights {
         if self.atomics { rights } else { rights.difference(Rights::REMOTE_ATOMIC) }
     }
@@ -110,13 +112,13 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     // SAFETY: the library terminates the string within the array.
     let firmware = unsafe { text(attr.fw_ver.as_ptr()) };
     let limits = Limits::of(&attr, &port, context.is_iwarp());
-    // Without RNR retries the device must have all receives, each with an entry in a completion queue.
+    // On iWARP all receives must be posted to the device, and each needs an entry in a completion queue.
     let (of_cq, of_shared) =
         if limits.repeats() { (usize::MAX, usize::MAX) } else { (limits.cqe, limits.shared_recvs()) };
-    // Core has one limit for receives with and without an SRQ.
+    // Core has only one limit of segments, for receives with and without an SRQ.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
-    // Soft-RoCE of Linux 6.1 reports 8 MiB, but supports 1 GiB. 6.12 and 7.3 report 2 GiB.
+    // Soft-RoCE of Linux 6.1 reports 8 MiB, but supports messages of 1 GiB. Linux 6.12 and 7.3 report 2 GiB.
     let message =
         u64::from(port.max_msg_sz).max(if limits.quirks.understates_messages { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
     let attributes = AdapterAttributes {
@@ -133,7 +135,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         max_rdma_read_in: count(attr.max_res_rd_atom),
         max_rdma_read_out: usize::from(limits.reads_out) * count(attr.max_qp),
         max_evds: count(attr.max_cq),
-        // An EVD is core's queue; the device's queue only feeds it.
+        // Core stores the events of an EVD, so an EVD can be longer than a completion queue of the device.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
         // Devices without a separate limit for reads report 0. On iWARP, 0 counts as 1.
@@ -157,7 +159,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         optimal_alignment: 64,
         srq: attr.max_srq > 0,
         srq_low_watermark: attr.max_srq > 0,
-        // Soft-RoCE looks up buffers in the zone of the queue pair, not of the queue.
+        // Soft-RoCE looks up buffers of an SRQ in the zone of the queue pair, not in the zone of the SRQ.
         srq_zone_difference: !limits.quirks.looks_up_srq_in_zone_of_qp,
         rmr: limits.windows,
         zero_based: false,
@@ -180,7 +182,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     Ok((attributes, limits))
 }
 
-/// Returns the MTU in bytes for a port's code, or a smaller valid one that the user requests.
+/// Returns the MTU in bytes for a port's code, or a smaller valid MTU that the user requests (`asked`).
 fn mtu(code: u32, asked: Option<OsString>) -> usize {
     let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
     let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));

@@ -3,7 +3,7 @@
 //! A channel costs a descriptor, and its events wake the sleepers of all its queues. So each queue gets its own
 //! channel, up to a limit; further queues share the channel with the fewest queues.
 //!
-//! The thread that reads an event rearms and polls the event's queue for its sleepers.
+//! A thread may read the event of a queue on which other threads sleep. It then rearms and polls that queue for them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -79,7 +79,8 @@ pub fn after_fork_in_child() {
 pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 
 impl Channels {
-    /// Returns a new channel. At the limit, or if the creation fails, returns the one with the fewest queues, if any.
+    /// Returns a new channel. At the limit, or if the creation fails, returns the adapter's channel with the fewest
+    /// queues, or an error if it has none.
     pub fn get(&self, context: &Arc<Context>) -> std::io::Result<Arc<CompletionChannel>> {
         let mut channels = self.0.lock();
         channels.retain(|channel| channel.strong_count() > 0);

@@ -1,8 +1,9 @@
 //! Connection management. The progress thread handles the events of rdma_cm, and holds no lock.
 //!
-//! Each address of a device has its own listeners, so an endpoint connects to exactly the given address, apart from
-//! local ones (`destination`). Private data and qualifiers have the format of the C provider over rdma_cm. An
-//! identifier outlives its connection by up to 10 s, in which the kernel can repeat a lost disconnect message.
+//! A listener is bound to one address of a device. So an endpoint connects to exactly the given address, except that
+//! the adapter's address may replace a local one (`destination`). Private data and qualifiers have the format of the C
+//! provider over rdma_cm. An identifier outlives its connection by up to 10 s, so that the kernel can repeat a lost
+//! disconnect message.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub enum CmOwner {
 pub struct Listener {
     device: Arc<Device>,
     id: CmId,
-    /// Identifier for UD requests, on the same port.
+    /// Identifier for UD requests, on the same port; `None` if the service point takes none.
     datagrams: Option<CmId>,
 }
 
@@ -56,16 +57,17 @@ impl Drop for Listener {
 /// A connection request without a reply. A drop rejects it.
 pub struct Incoming {
     pub(crate) id: Option<Arc<CmId>>,
-    /// The peer's hello; `None` for a connection.
+    /// The peer's header of a UD request; `None` for the request of a connection.
     pub(crate) requester: Option<Hello>,
     device: Arc<Device>,
-    /// Maximum concurrent reads served by this end, and by the peer.
+    /// Maximum concurrent reads that the peer proposes: reads by the peer, and reads by this end.
     reads: (u8, u8),
 }
 
 /// Time limit for the route resolution if the program set none.
 pub const DEFAULT_ROUTE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Time limit for one neighbour lookup. If the kernel misses the reply, it waits until the limit.
+/// Time limit for one neighbour lookup. If the kernel misses the reply, it waits until the limit, so the limit is short
+/// and the lookup is repeated.
 pub const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(1);
 /// RNR timer, encoded: 0.16 ms. The kernel's default, 0, means 655 ms.
 const RNR_TIMER: u8 = 8;
@@ -98,8 +100,8 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `qp`. If the device or kernel rejects this, reports [`ConnectionReport::AcceptFailed`]
-    /// and returns `Ok`.
+    /// Accepts the request with `qp`. If the device or the kernel rejects the accept, reports
+    /// [`ConnectionReport::AcceptFailed`] and returns `Ok`.
     pub fn accept(incoming: &mut Option<Self>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
@@ -117,7 +119,7 @@ impl Incoming {
             request.id = None;
         }
         if let Err(error) = accepted {
-            // The peer has given up, or needs a rejection, without which it would wait until its timeout.
+            // A peer that has not given up needs a rejection. Otherwise it would wait until its timeout.
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
@@ -127,7 +129,7 @@ impl Incoming {
 }
 
 /// Listens on `qualifier`, or on a port that the kernel selects. That port may be in use for UD or, with iWARP, for
-/// sockets, so this tries up to [`MAX_LISTEN_ATTEMPTS`] ports. Returns the qualifier.
+/// sockets, so this tries up to [`MAX_LISTEN_ATTEMPTS`] ports. Also returns the qualifier.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
     let mut attempts = 1;
     let error = loop {
@@ -154,7 +156,7 @@ fn try_listen(device: &Arc<Device>, qualifier: Option<u64>, sink: &ListenerSink<
     let id = bound(RDMA_PS_TCP, qualifier.map_or(0, port_of))?;
     let port = id.local_port();
     let datagrams = match sink.takes_datagrams().then(|| bound(RDMA_PS_UDP, port)).transpose() {
-        // Connection requests still work.
+        // The service point then takes only requests for connections.
         Err(error) if qualifier.is_some() && error.raw_os_error() == Some(libc::EADDRINUSE) => {
             log::warn!(target: host::diagnostics::CM, "service point: port {port} takes no requests for datagrams: {error}");
             None
@@ -185,7 +187,7 @@ pub fn destination(device: &Device, address: &Address) -> IpAddr {
     if stands_for_here { here } else { ip }
 }
 
-/// Returns the local and remote address.
+/// Returns the local address, with port 0, and the remote address of a connect.
 pub fn ends(device: &Device, connect: &Connect<'_>) -> (SocketAddr, SocketAddr) {
     let to = SocketAddr::new(destination(device, connect.address), port_of(connect.qualifier));
     (SocketAddr::new(device.place.address, 0), to)
@@ -224,14 +226,14 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the remaining time of an attempt.
+/// Returns the remaining time of a connection attempt.
 fn remaining(qp: &Qp) -> Duration {
     let way = qp.state.lock().way;
     way.map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()))
 }
 
 /// Queries the route for half of the remaining time, so that the attempt can repeat the query: older kernels do not
-/// repeat a lost one. Adds 1 s, so that the adapter's timer ends the attempt before the last query ends.
+/// repeat a lost query. Adds 1 s, so that the adapter's timer ends the attempt before the last query ends.
 fn query_route(qp: &Arc<Qp>, id: &CmId) -> io::Result<()> {
     id.resolve_route((remaining(qp) / 2 + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT))
 }
@@ -250,11 +252,12 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
             }
             _ => {
                 attr.max_rd_atomic = reads.1;
-                // Unlimited, because a receive may be posted late.
+                // 7 means without limit, because a receive may be posted late.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.device.limits.quirks.loses_bursts {
-                    // Soft-RoCE loses packets of bursts (Linux 6.1), and rdma_cm's timeout is several seconds.
+                    // Soft-RoCE loses packets of bursts (Linux 6.1). rdma_cm's timeout for a retransmission is several
+                    // seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
             }
@@ -264,7 +267,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Handles an event.
+/// Handles an event of rdma_cm. Called by the progress thread, without a lock.
 pub fn handle(device: &Arc<Device>, event: Event) {
     let owner = device.cm_owners.lock().get(&event.token).cloned();
     let qp = match (event.kind, owner) {
@@ -272,7 +275,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
             return request(device, event, qualifier, &sink);
         }
         (kind::RDMA_CM_EVENT_CONNECT_REQUEST, _) => {
-            // The service point no longer exists.
+            // The service point no longer exists, so this rejects the request.
             let _ = event.incoming.map(|id| id.reject(&[]));
             return;
         }
@@ -284,7 +287,8 @@ pub fn handle(device: &Arc<Device>, event: Event) {
                 event.kind,
                 kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT | kind::RDMA_CM_EVENT_ESTABLISHED
             ) {
-                // The peer has confirmed the disconnect message, or gets one when the identifier is destroyed.
+                // An ended connection's identifier can be destroyed now: the peer has confirmed the disconnect message,
+                // or, after ESTABLISHED, gets one through the destruction.
                 device.work.lock().leaving.move_to(Instant::now(), |id| id.token() == event.token);
             }
             return;
@@ -326,12 +330,12 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         ) => {
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
-        // The kernel sends no disconnect message before the connection is established, so it must be sent now.
+        // Before the establishment, the kernel has sent no disconnect message for the end, so this sends it now.
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Draining) => {
             let cm = qp.state.lock().cm.clone();
             cm.inspect(|cm| _ = cm.disconnect());
         }
-        // A peer that ends before the connection is established at its end sends a rejection.
+        // A peer whose end is not yet established sends a rejection instead of a disconnect message.
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) | (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connected) => {
             used_by_peer(&qp);
             qp.note_disconnect();
@@ -347,7 +351,7 @@ fn request(device: &Arc<Device>, event: Event, qualifier: u64, sink: &ListenerSi
     let datagrams = id.ps == RDMA_PS_UDP;
     let hello = Hello::read(&event.private_data).filter(|_| datagrams);
     if datagrams && hello.is_none() {
-        // Another kind of program sent this request. Dropping `id` rejects the request.
+        // The request is not in the format of this transport. Dropping `id` rejects the request.
         return;
     }
     let requester = hello.map(|(hello, _)| hello);
@@ -386,18 +390,18 @@ fn send_request(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     id.connect(&terms(qp, qp.reads, &private_data))
 }
 
-/// Sends the request in a separate thread: soft-iWARP (Linux 6.1, 6.12, 7.3) connects its TCP socket in the calling
-/// thread, for up to two minutes if the peer drops packets, and destroys no queue pair in that time.
+/// Sends the request in a separate thread. Soft-iWARP (Linux 6.1, 6.12, 7.3) connects its TCP socket in the calling
+/// thread. If the peer drops packets, that takes up to two minutes, in which the device destroys no queue pair.
 fn request_in_thread(qp: Arc<Qp>) {
     let again = qp.clone();
     if thread::start(c"dat-verbs-ask", move || step(&qp, send_request)).is_err() {
-        // Without a thread, this delays other connections instead.
+        // Without resources for a thread, the progress thread connects, which delays other connections.
         step(&again, send_request);
     }
 }
 
-/// Returns the concurrent reads (in, out) that both ends permit. A peer that serves none counts as serving one: the
-/// read fails instead of waiting indefinitely.
+/// Returns the numbers of concurrent reads (in, out) that both ends permit. A peer that serves none counts as serving
+/// one, so that a read fails instead of waiting indefinitely.
 pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }

@@ -3,12 +3,12 @@
 //! # Parts
 //! The queue of an EVD consists of *parts*, which are completion queues of the device. Before a queue pair is created,
 //! it reserves entries for all its work in one part. If no part has room, the last part is resized. If this fails, a
-//! part is added. The first part is created for the first queue pair, long enough for it, because a resize costs as
-//! much as a creation.
+//! part is added. The first part is created only with the first queue pair, whose need is then known, because a resize
+//! costs as much as a creation.
 //!
-//! If the waiters of receives wake only for solicited messages, these receives complete in separate, always armed
-//! parts: a completion lacks the sender's solicited flag, but the device can restrict events to messages with the flag.
-//! Soft-iWARP drops the flag (Linux 6.1, 6.12, 7.3), so there all messages raise events.
+//! If the waiters of receives wake only for solicited messages, these receives complete in separate parts, which are
+//! always armed. A completion lacks the sender's solicited flag, but the device can restrict events to messages with
+//! the flag. Soft-iWARP drops the flag (Linux 6.1, 6.12, 7.3), so there all messages raise events.
 //!
 //! # Reports
 //! A thread holds the queue's lock from the poll to the last report. So when a poll returns, all earlier completions
@@ -16,12 +16,12 @@
 //! gets one report for consecutive requests.
 //!
 //! Each queue has a table of its queue pairs by number, caches the last one found, and drops completions of other queue
-//! pairs. All requests are signalled, even if the program suppresses their completions: so counts are exact, idle
+//! pairs. All requests are signalled, even if the program suppresses their completions. So counts are exact, idle
 //! endpoints are detected, and an entry is free once its completion is read.
 //!
-//! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
-//! empty before the event is reported. After a poll that found completions in such a queue, the channel is read. No
-//! other part of a dequeue makes a system call.
+//! An event may arrive shortly before or after its completion. So a part for solicited messages is polled once more
+//! before its event is reported to core. A poll that finds completions in such a part also reads the channel. Other
+//! polls make no system call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -48,13 +48,13 @@ const MAX_FIRST_PART: usize = 1024;
 
 /// The completion queue of an EVD.
 pub struct CompletionQueue {
-    /// Minimum length of the first part, from the length of the EVD.
+    /// Length of the first part, unless its queue pair needs more: the EVD's length, but at most [`MAX_FIRST_PART`].
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
     /// Locked from a poll until its completions are reported, which keeps reports in order.
     fetch: Mutex<Fetch>,
-    /// Number of sleeping waiters.
+    /// Number of waits that have called [`CompletionQueue::arm`] and may sleep.
     armed: AtomicUsize,
     /// Set if the device drops the solicited flag.
     drops_flag: bool,
@@ -83,13 +83,13 @@ struct Fetch {
 /// The queue pairs that complete here, sorted by number.
 type Table = Vec<(u32, Arc<Qp>)>;
 
-/// A part, for polls, which do not lock `parts`.
+/// A part as polls use it. Polls lock `fetch`, but not `parts`.
 struct Source {
     raw: Arc<RawCq>,
     solicited: bool,
     /// Index in `table` of the last completion's queue pair.
     last: usize,
-    /// Set if an event arrived: a message polled so far, or the next one, is solicited.
+    /// Set if an event was read that core does not know yet: a message polled so far, or the next one, is solicited.
     due: bool,
 }
 
@@ -100,7 +100,7 @@ struct Found {
     drained: bool,
 }
 
-/// Entries of a part reserved for a queue pair, apart from those for an SRQ.
+/// Entries of a part that are reserved for a queue pair, without the entries for the receives of its SRQ.
 pub struct Reservation {
     pub(crate) cq: Arc<CompletionQueue>,
     pub(crate) raw: Arc<RawCq>,
@@ -139,8 +139,8 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Returns the queues for a queue pair's requests and receives, from its EVDs. A single queue serves both; without
-    /// any, this creates one.
+    /// Returns the queues for a queue pair's requests and receives, from its EVDs. If it has only one EVD, that queue
+    /// serves both. If it has none, a new queue does.
     pub fn for_work(
         device: &Device,
         requests: Option<&Arc<Self>>,
@@ -156,9 +156,9 @@ impl CompletionQueue {
         })
     }
 
-    /// Adds a part with `expected` entries, or if that fails or is less, with `need`. The caller unlocks `parts` before
-    /// it adds the source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for
-    /// `parts`.
+    /// Adds a part with `expected` entries, or if that fails or is less, with `need`. Returns its source. The caller
+    /// unlocks `parts` before it adds the source to `fetch`: a holder of `fetch` may wait for a lock whose holder waits
+    /// for `parts`.
     fn add_part(
         &self,
         device: &Device,
@@ -178,8 +178,8 @@ impl CompletionQueue {
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Reserves `count` entries for a queue pair, and the missing entries for its SRQ (`shared`: address, length). With
-    /// `solicited`, uses a part for solicited messages.
+    /// Reserves `count` entries for a queue pair. In the same part, also reserves an entry for each receive of its SRQ
+    /// (`shared`: address, length) that has none there. With `solicited`, uses a part for solicited messages.
     pub fn reserve(
         self: &Arc<Self>,
         device: &Device,
@@ -190,7 +190,7 @@ impl CompletionQueue {
         let mut parts = self.parts.lock();
         let mut source = None;
         let need = |part: &Part| part.taken + count + part.missing(shared);
-        // Prefers a part that has entries for the SRQ.
+        // Prefers a part that already has entries for the SRQ.
         let fitting = (0..parts.len())
             .filter(|&at| parts[at].solicited == solicited && need(&parts[at]) <= parts[at].depth)
             .min_by_key(|&at| parts[at].missing(shared));
@@ -202,7 +202,7 @@ impl CompletionQueue {
             Some(at) => at,
             None => {
                 let need = count + shared.map_or(0, |(_, receives)| receives);
-                // Doubling limits the number of parts.
+                // A part as long as all earlier parts together keeps their number small.
                 let others = parts.iter().filter(|part| part.solicited == solicited).map(|part| part.depth).sum();
                 let expected = if parts.is_empty() { self.depth } else { others };
                 source = Some(self.add_part(device, &mut parts, need, expected, solicited)?);
@@ -216,12 +216,13 @@ impl CompletionQueue {
         }
         let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count };
         drop(parts);
-        // Nothing completes in the new part yet.
+        // Not too late: until the queue pair exists, no work completes in the new part.
         self.fetch.lock().sources.extend(source);
         Ok(reservation)
     }
 
-    /// Reserves entries for a resized SRQ, in the parts where it completes. Returns `false` without room.
+    /// Reserves entries for an SRQ of now `receives` receives, in all parts in which these complete. Returns `false` if
+    /// a part has no room and cannot grow.
     pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) -> bool {
         self.parts.lock().iter_mut().filter(|part| part.shared.contains_key(&address)).all(|part| {
             let need = part.taken + part.missing(Some((address, receives)));
@@ -267,7 +268,7 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Undoes one [`CompletionQueue::join_datagrams`] of a queue pair, if any.
+    /// Undoes one [`CompletionQueue::join_datagrams`] of the queue pair `number`, which can have joined twice.
     pub fn leave_datagrams(&self, number: u32) {
         let gone = {
             let datagrams = &mut self.fetch.lock().datagrams;
@@ -339,7 +340,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Returns whether an event of this queue was read that no earlier call or poll has taken.
+    /// Returns whether a thread has read an event of this queue from the channel, and it is not cleared yet.
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
@@ -392,7 +393,7 @@ impl CompletionQueue {
         found
     }
 
-    /// Reads the channel, unless the poll found `nothing`. Reports an event after one more poll of the part.
+    /// Reads the channel, unless the part's last poll found `nothing`. Its event is reported only after the next poll.
     #[cold]
     fn read_solicited_event(
         &self,
@@ -435,7 +436,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Undoes [`CompletionQueue::arm`]. Polls if there were events.
+    /// Undoes [`CompletionQueue::arm`]. If that reads events, polls the queues on which other threads sleep.
     pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
         if !self.channel.raw.drain() {
@@ -447,7 +448,8 @@ impl CompletionQueue {
         self.drain_others();
     }
 
-    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether to poll again.
+    /// Rearms the queue if threads sleep on it, because this thread may have read the event that should wake them.
+    /// Returns whether to poll again.
     fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
@@ -526,7 +528,7 @@ impl Part {
         receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))
     }
 
-    /// Resizes to `need` entries, or up to twice the length if that is more. Returns `false` on failure.
+    /// Resizes to `need` entries, or to twice the length if that is more and permitted. Returns `false` on failure.
     fn grow(&mut self, device: &Device, need: usize) -> bool {
         if need > device.limits.cqe {
             return false;

@@ -1,7 +1,7 @@
 //! Endpoints for datagrams, each with one UD queue pair.
 //!
 //! [`cm`] exchanges requests and replies with peers by rdma_cm's service for UD (SIDR), in the format of [`hello`].
-//! [`answers`] repeats lost replies. The result is an address handle ([`UdPeer`]). Nothing reports the end of a peer.
+//! [`answers`] repeats lost replies. The result is an address handle ([`UdPeer`]). No event reports a peer's end.
 //!
 //! The device, never the CPU, reads datagrams from the program's memory, so unmapped memory only fails the request. A
 //! datagram completes when the device has sent it. A list contains all outstanding datagrams in order: first those on
@@ -13,8 +13,8 @@
 //! this is impossible, the datagrams fail, and the endpoint rejects further ones.
 //!
 //! # Locks
-//! The lock of a completion queue, or core's lock on requests, comes before `UdQp::sends`, under which no report is
-//! made. The list of attempts comes before the table of identifiers.
+//! A thread locks a completion queue, or core's requests, before `UdQp::sends`. While it holds `sends`, it makes no
+//! report. It locks the list of attempts before the table of identifiers' owners.
 
 pub mod answers;
 pub mod cm;
@@ -69,17 +69,17 @@ pub struct UdQp {
     pub(crate) device: Arc<Device>,
     pd: Arc<Pd>,
     pub(crate) sink: DatagramSink<Verbs>,
-    /// Completion queue entries for requests, and for receives.
+    /// Reserved completion queue entries for requests, and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Attachment,
     sends: Mutex<Sends>,
-    /// Requested exchanges without an outcome.
+    /// Exchanges that this end has requested, until their outcome is known.
     attempts: Mutex<Vec<Arc<Attempt>>>,
     /// Number of calls of [`UdQp::complete`].
     completions: AtomicU64,
-    /// Set once the device has reported the last SRQ buffer.
+    /// Set once the device has reported that this queue pair takes no more buffers of its SRQ.
     pub(crate) last_reached: AtomicBool,
-    /// Locked during a reset, so that an ending queue pair is not made ready again.
+    /// Locked during a reset, so that a recovery does not make an ending queue pair ready again.
     ending: Mutex<Ending>,
 }
 
@@ -91,7 +91,7 @@ struct Sends {
     outstanding: VecDeque<Outstanding>,
     /// Segments of the outstanding datagrams, in the same order.
     segments: VecDeque<Segment>,
-    /// Number of segments removed from the front.
+    /// Number of segments that were removed from the front of `segments`.
     removed: u64,
     /// Number of datagrams on the device: the first of `outstanding`.
     on_device: usize,
@@ -235,7 +235,7 @@ impl Datagrams<Verbs> for UdQp {
         }
         sends.push(to, datagram)?;
         match sends.feed(&self.raw) {
-            // With datagrams on the device, a completion retries the post.
+            // If other datagrams are on the device, their completion retries the post.
             Err(error) if sends.on_device == 0 => {
                 sends.pop();
                 Err(refused(sends, error))
@@ -273,7 +273,7 @@ impl UdQp {
         self.completions.fetch_add(1, Ordering::Release);
         if last.status != ibv_wc_status::IBV_WC_SUCCESS {
             log::debug!(target: COMPLETION, "queue pair {}: {}", self.number(), status::text(last.status));
-            // First, so that nothing more is posted.
+            // Before the reports, so that no thread posts more.
             self.fail();
         }
         match wr::split(last.wr_id) {
@@ -289,7 +289,7 @@ impl UdQp {
             let count = count.min(sends.on_device);
             sends.on_device -= count;
             if status == Status::Flushed {
-                // The datagrams wait until the queue pair is ready again.
+                // The flushed datagrams stay in the list. They are posted again when the queue pair is ready again.
                 return;
             }
             sends.remove(count);
@@ -311,7 +311,7 @@ impl UdQp {
         self.sink.received(RecvDone { id, status, len, solicited: false });
     }
 
-    /// Records a failure: the progress thread makes the queue pair ready again.
+    /// Records a failure, after which the progress thread makes the queue pair ready again.
     #[cold]
     pub fn fail(self: &Arc<Self>) {
         let now = Instant::now();

@@ -1,21 +1,22 @@
-//! The state shared by an open adapter, its objects and its progress thread. Posts and polls use none of its tables.
+//! The state shared by an open adapter, its objects and its progress thread. Posts, and polls of one completion queue,
+//! do not lock its lists of objects.
 //!
 //! # Polling
-//! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
-//! events lead to polls of only the queues concerned: both of an ending queue pair, or all on an SRQ that reached its
-//! limit. Periodic rounds ([`Device::drain_unread`]) never run concurrently, take at most about a tenth of a thread's
-//! time, and skip queues read since the last round. Only a query for all completions (`Poll::Complete`) polls every
-//! queue.
+//! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So an
+//! event leads to polls of only the queues concerned. These are the two queues of an ending queue pair, or all queues
+//! of an SRQ that reached its limit. Periodic rounds ([`Device::drain_unread`]) skip queues that a thread has polled
+//! since the last round. They never run concurrently, and take at most about a tenth of a thread's time. Only a query
+//! for all completions (`Poll::Complete`) and the arming of an SRQ's limit poll every queue.
 //!
 //! # Device removal
 //! [`Device::lose`] handles the device's fatal event, and its removal, which rdma_cm reports to each identifier bound
-//! to the device. Without connections, an otherwise unused identifier ([`Sentinel`]) receives the report. Then the
-//! program gets one event, all queue pairs end, and new objects are refused.
+//! to the device. An otherwise unused identifier ([`Sentinel`]) receives this report even without connections. In both
+//! cases the program gets one event, all queue pairs end, and new objects are refused.
 //!
-//! Without disassociation, as on Soft-RoCE of Linux 6.1 and 6.12 but not 7.3, the removal waits until all descriptors
-//! of the device are closed. So closing the adapter also closes the files that librdmacm opened (`Retained` in
-//! `sys/cm.rs`). Only an open or opening adapter binds identifiers to a device; other code reads from /sys which device
-//! has an address.
+//! If the driver cannot revoke open files (Soft-RoCE of Linux 6.1 and 6.12), the removal waits until all descriptors of
+//! the device are closed. So closing the adapter then also closes the files that librdmacm opened (`Retained` in
+//! `sys/cm.rs`). Only an open or opening adapter binds identifiers to a device, because librdmacm then keeps files of
+//! the device open. Other code reads from /sys which device has an address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -61,7 +62,8 @@ use crate::sys::freeing::Freeing;
 pub struct Work {
     /// Queue pairs in the error state with outstanding work.
     pub draining: VecDeque<Arc<Qp>>,
-    /// Queue pairs whose end begins once no rejection of a request can follow.
+    /// Queue pairs whose peer has disconnected or violated its access rights. Their end begins once no rejection of a
+    /// request can follow ([`Qp::awaits_rejection`]).
     pub rejecting: VecDeque<Arc<Qp>>,
     /// Queue pairs that disconnect after their last request.
     pub awaited: VecDeque<Arc<Qp>>,
@@ -69,9 +71,9 @@ pub struct Work {
     pub refused: VecDeque<Arc<Qp>>,
     /// Queue pairs with fenced requests, which Soft-RoCE may forget (Linux 6.1).
     pub fenced: VecDeque<Weak<Qp>>,
-    /// Timeouts of connection attempts, which may have ended earlier.
+    /// Timeouts of connection attempts. An attempt may have ended before its timeout.
     pub timers: Timers<Weak<Qp>>,
-    /// Accepted UD exchanges to report; without a peer if the reply was not sent.
+    /// Accepted UD exchanges to report, with the peer; `None` if the reply could not be sent.
     pub answered: VecDeque<(Exchange<Verbs>, Option<Arc<UdPeer>>)>,
     /// UD exchanges to report as unreachable.
     pub unreachable: VecDeque<Arc<Attempt>>,
@@ -79,14 +81,14 @@ pub struct Work {
     pub failed: VecDeque<Arc<UdQp>>,
     /// Failed connection attempts to report.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers whose disconnect message the kernel may repeat, by time of destruction.
+    /// Identifiers of ended connections, by time of destruction. Until then the kernel may repeat disconnect messages.
     pub leaving: Timers<Arc<CmId>>,
-    /// Set to poll all completion queues.
+    /// Set to request one poll of all completion queues.
     pub drain: bool,
 }
 
 pub struct Device {
-    /// Queue pairs by number, dropped before `context`.
+    /// Queue pairs of connections by number. Dropped before `context`.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) datagrams: Mutex<Vec<Weak<UdQp>>>,
     pub(crate) answers: Answers,
@@ -97,15 +99,15 @@ pub struct Device {
     pub(crate) srqs: Mutex<Vec<Weak<SharedQueue>>>,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    /// Sink for the device's loss; removed by the report.
+    /// Sink for the report that the device is lost. `None` before core sets the sink, and after the report.
     pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
-    /// Set by tests: SRQs count as not resizable.
+    /// Set by tests (`DAT_VERBS_SRQ_BACKLOG`): SRQs count as not resizable.
     pub(crate) force_backlog: bool,
-    /// Number of sleeping waits and agents.
+    /// Number of armed waits, and of agents and descriptors that need reports (`Transport::watch`).
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Dropped before `wakeup_fd`.
+    /// Closes `wakeup_fd` in a forked child. Must be dropped before `wakeup_fd`.
     _note: CloseOnFork,
     pub(crate) wakeup_fd: EventFd,
     pub(crate) beacon: Beacon<Verbs>,
@@ -113,14 +115,14 @@ pub struct Device {
     pub(crate) channel: Arc<EventChannel>,
     _unused_cq: Option<UnusedCq>,
     pub(crate) context: Arc<Context>,
-    /// Threads that destroy objects instead of the progress thread.
+    /// Threads that destroy objects, because the progress thread must not block.
     pub(crate) freeing: Arc<Freeing>,
     next_token: AtomicU64,
-    /// Earliest time of the next periodic round.
+    /// Earliest time of the next [`Device::drain_unread`]; `None` before the first. Locked while one runs.
     next_round: Mutex<Option<Instant>>,
 }
 
-/// Receives the report of the device's removal.
+/// An identifier bound to the device, which receives the report of the device's removal.
 struct Sentinel {
     id: Option<CmId>,
     /// librdmacm's descriptors to close after a removal.
@@ -130,8 +132,8 @@ struct Sentinel {
 
 impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
-        // Occupies no port of a connection, because connections use a different port space. No other identifier has the
-        // token 0.
+        // The identifier occupies no port that a connection could need, because connections use a different port space.
+        // No other identifier has the token 0.
         let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
             .inspect_err(|error| log::warn!("adapter {name}: cannot watch for the removal of its device: {error}"))
             .ok();
@@ -142,7 +144,7 @@ impl Sentinel {
 
 impl Drop for Sentinel {
     fn drop(&mut self) {
-        // Other identifiers have been dropped; the context is still open.
+        // The adapter's other identifiers were dropped before, and its context is still open, as `release` requires.
         drop(self.id.take());
         if self.gone.load(Ordering::Acquire) {
             if let Some(retained) = self.retained {
@@ -160,7 +162,7 @@ impl Device {
         let none = Error::InsufficientResources(Resource::Device);
         check_room().map_err(exhausted(Resource::Memory))?;
         let place = locate(name, instance).map_err(|why| {
-            // A lack of memory also makes the search fail.
+            // A search also fails for lack of memory, which is a different error.
             memory::probe(RESOLVER).map_or(Error::NO_MEMORY, |()| {
                 why.log(name);
                 none
@@ -200,7 +202,7 @@ impl Device {
                 freeing,
                 next_token: AtomicU64::new(1),
                 next_round: Mutex::default(),
-                // Last, because an adapter works without this socket.
+                // Last, so that it takes no descriptor from the others: an adapter works without this socket.
                 beacon: Beacon::open(),
             })?)
         };
@@ -212,7 +214,7 @@ impl Device {
         })
     }
 
-    /// Ends all connections after the device's failure or removal, and reports an event.
+    /// Ends all connections after the device's failure or removal, and reports the loss to the program, once.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {}: has failed: all its connections end", self.place.name);
@@ -225,11 +227,11 @@ impl Device {
             qp.begin_end(ConnectionReport::Broken);
         }
         channels::each(&self.datagrams).for_each(|qp| qp.lose());
-        // Disconnect messages no longer reach peers.
+        // Destroys ended connections' identifiers now: the kernel can no longer repeat their disconnect messages.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
-    /// Removes the owner of the events of `id`, and drops it without the lock.
+    /// Removes the owner of `id` from the table of owners, and drops the owner after unlocking the table.
     pub(crate) fn forget_owner(&self, id: &CmId) {
         let owner = self.cm_owners.lock().remove(&id.token());
         drop(owner);
@@ -239,7 +241,8 @@ impl Device {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Reports a loss of the device to the program, once.
+    /// Reports to the program, once, that the device is lost. Has no effect before the loss, or before core sets the
+    /// sink.
     pub fn report_loss(&self) {
         let sink = self.adapter.lock().take_if(|_| self.is_gone());
         if let Some(sink) = sink {
@@ -252,7 +255,7 @@ impl Device {
         if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
     }
 
-    /// Returns the index of the interface's partition key.
+    /// Returns the index of the interface's partition key; 0 if it is unknown.
     pub fn pkey_index(&self) -> u16 {
         let attributes = self.sentinel.id.as_ref().and_then(|id| id.qp_attributes(ibv_qp_state::IBV_QPS_INIT).ok());
         attributes.map_or(0, |(attr, _)| attr.pkey_index)
@@ -283,7 +286,7 @@ impl Device {
         {
             let mut work = self.work.lock();
             if self.stop.load(Ordering::Acquire) {
-                // The task would keep its queue pair, and so this value, alive.
+                // A task that remains in the list would keep its queue pair, and so this device, alive.
                 return;
             }
             f(&mut work);
@@ -319,7 +322,7 @@ impl Device {
         cqs.into_iter().for_each(|cq| cq.drain());
     }
 
-    /// Polls for all queue pairs on the SRQ with this address.
+    /// Polls the completion queues of all queue pairs, also for datagrams, on the SRQ with this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
         let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;

@@ -9,9 +9,11 @@
 //! The last step frees windows, which can block, so it does not run in the progress thread ([`Qp::apart`]).
 //!
 //! On an SRQ, `drained` waits until the device has reported the last buffer that the queue pair takes. Soft-RoCE of
-//! Linux 6.1 and soft-iWARP report none; there `drained` waits for 10 ms without a completion. Soft-RoCE of 6.12 and
-//! 7.3 reports it. Soft-iWARP does not flush a late post, so after 10 ms `drained` ignores missing completions. Freeing
-//! an endpoint waits for the end ([`Qp::await_end`]). Closing an adapter begins all ends before it waits for the first.
+//! Linux 6.12 and 7.3 reports this buffer. Soft-RoCE of Linux 6.1 and soft-iWARP do not, so there `drained` waits for
+//! 10 ms without a completion instead. Soft-iWARP does not even flush work that is posted late, so after these 10 ms
+//! `drained` ignores its missing completions.
+//!
+//! Freeing an endpoint waits for the end ([`Qp::await_end`]). Closing an adapter begins all ends before it waits.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,18 +25,18 @@ use rdma_sys::ibv_qp_state;
 use crate::qp::{Qp, QpPhase, QpState};
 use crate::sys::cm::CmId;
 
-/// Maximum time for the device to complete outstanding work.
+/// Maximum time for the device to complete the outstanding work of an ending queue pair.
 pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Time without a completion after which a queue pair counts as drained: on an SRQ of a device that never reports the
-/// last buffer, and on a device that forgets work at the end of a connection.
+/// Time without a completion after which a queue pair counts as drained. Applies on an SRQ of a device that never
+/// reports the last buffer, and on devices that forget work at a connection's end.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// [`SRQ_QUIET`] for a device that should report the last buffer, but does not.
+/// The time instead of [`SRQ_QUIET`] on devices that should report the last buffer, in case the report is missing.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// [`SRQ_QUIET`] for all queue pairs of a removed device.
+/// The time instead of [`SRQ_QUIET`] for all queue pairs of a device that has failed or was removed.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
-/// Maximum time for the device to reject a request of the peer that violates its access rights.
+/// Maximum time that an end waits for the local device to reject a request that violates the peer's access rights.
 const REJECTION_LIMIT: Duration = Duration::from_secs(1);
-/// Maximum time from the peer's disconnect message to the rejection of a request.
+/// Maximum time that an end, after the peer's disconnect message, waits for the peer to reject a request.
 const REJECTED_LIMIT: Duration = Duration::from_millis(50);
 /// Time for which an identifier outlives its connection, so that the kernel can repeat a lost disconnect message.
 const REPEAT_TIME: Duration = Duration::from_secs(10);
@@ -64,7 +66,7 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         self.raw.go(ibv_qp_state::IBV_QPS_ERR);
-        // This also confirms the peer's disconnect message.
+        // This sends the disconnect message, or confirms the peer's.
         let disconnected = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().disconnected = disconnected;
         self.device.command(|work| work.draining.push_back(self.clone()));
@@ -83,10 +85,10 @@ impl Qp {
         self.device.command(|work| work.rejecting.push_back(self.clone()));
     }
 
-    /// Begins the end after a violation or the peer's disconnect message, once no rejection can follow. Returns whether
-    /// to call this again, because one can:
-    /// - Soft-RoCE reports a violation before it rejects the request, and does not reject it if the queue pair is then
-    ///   in the error state (Linux 7.3). So this waits until the device has moved it there.
+    /// Begins the end after a violation or the peer's disconnect message, once no rejection can follow. Returns `true`
+    /// if a rejection can still follow, so that the progress thread must call this again:
+    /// - Soft-RoCE reports a violation before it rejects the request. It does not reject a request in the error state
+    ///   (Linux 7.3). So this waits until the device itself has moved the queue pair to that state.
     /// - The disconnect message of a peer that rejects a request can be handled before the rejection. So this waits for
     ///   outstanding requests, up to a limit: in the error state, the device would flush them.
     pub fn awaits_rejection(self: &Arc<Self>) -> bool {
@@ -113,7 +115,7 @@ impl Qp {
         self.raw.go(ibv_qp_state::IBV_QPS_RESET);
     }
 
-    /// Returns whether all work has completed, as far as polled, or a limit has passed.
+    /// Returns whether all work has completed, according to the completions polled so far, or a time limit has passed.
     pub fn drained(&self) -> bool {
         let all = self.sends.lock().is_back() && self.recvs.lock().is_back();
         let now = Instant::now();
@@ -144,7 +146,7 @@ impl Qp {
             return true;
         }
         if !all && quiet > Duration::from_millis(2) {
-            // Some devices flush a late post only when the state is set again.
+            // Some devices flush work that was posted late only when the error state is set again.
             self.raw.go(ibv_qp_state::IBV_QPS_ERR);
         }
         false
@@ -197,7 +199,7 @@ impl Qp {
         }
     }
 
-    /// Ends an idle queue pair or a connection attempt. Returns `false` in other phases.
+    /// Ends an idle queue pair or a connection attempt immediately. Returns `false`, without effect, in other phases.
     pub fn abandon(self: &Arc<Self>) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -212,7 +214,7 @@ impl Qp {
         if let Some(cm) = &cm {
             self.device.forget_owner(cm);
         }
-        // Both branches end the device's accesses to buffers.
+        // After either branch, the device no longer accesses buffers.
         if self.device.limits.iwarp {
             self.end_binds();
             self.raw.go(ibv_qp_state::IBV_QPS_ERR);
@@ -224,7 +226,7 @@ impl Qp {
         true
     }
 
-    /// Frees the queue pair and its identifier in another thread: on iWARP the kernel blocks the destruction until the
+    /// Frees the queue pair and its identifier in another thread. On iWARP the kernel blocks the destruction until the
     /// peer responds, for up to 20 seconds. Polls before [`Qp::leave`], so that completions of flushed receives still
     /// find the queue pair.
     fn free_apart(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
@@ -250,14 +252,14 @@ impl Qp {
         }
     }
 
-    /// Ends an attempt and reports the cause. Called without a lock.
+    /// Ends a connection attempt and reports `report`, unless the attempt has ended. Called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
         if self.abandon() {
             self.sink.connection(report);
         }
     }
 
-    /// Removes the queue pair from all tables.
+    /// Removes the queue pair from all tables, and detaches it from its SRQ.
     pub(crate) fn leave(&self) {
         self.device.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {

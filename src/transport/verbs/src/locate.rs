@@ -1,7 +1,7 @@
 //! Resolves the instance data of a configuration entry to device, port and address.
 //!
 //! Names are resolved to addresses. An rdma_cm identifier bound to an address reveals the address's device and port,
-//! which must be the requested ones: an interface may belong to several devices, and InfiniBand interfaces are listed
+//! which must be the requested ones. An interface may belong to several devices, and InfiniBand interfaces are listed
 //! per device, not per port.
 
 #![forbid(unsafe_code)]
@@ -38,11 +38,12 @@ type Candidate = (IpAddr, Option<String>);
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
-/// If `instance` is empty, `name` is `verbs-NETDEV`. An error contains the requested name and the existing devices.
+/// If `instance` is empty, `name` must be `verbs-NETDEV`. An error contains the requested name and the existing
+/// devices.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = match device::names() {
-        // The kernel has no RDMA modules.
+        // Without RDMA modules, the kernel has no devices.
         Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => Vec::new(),
         Err(error) => return Err(Topic::DeviceFiles.error(&error, format!("cannot list the RDMA devices: {error}"))),
         Ok(devices) => devices,
@@ -78,7 +79,8 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     })
 }
 
-/// Returns why there is no candidate for an adapter; `unresolved` if its word is no name of a host.
+/// Returns why there is no candidate for an adapter. `unresolved` is the resolver's error, if the word was resolved as
+/// the name of a host.
 fn nowhere(wanted: &Instance, unresolved: Option<io::Error>) -> Reason {
     let text = format!("searched for {wanted}: no interface, device or host with an IP address has this name");
     match net::exists(&wanted.word) {
@@ -88,7 +90,7 @@ fn nowhere(wanted: &Instance, unresolved: Option<io::Error>) -> Reason {
     }
 }
 
-/// Bytes of memory that the resolver takes.
+/// Bytes of memory that glibc's resolver needs.
 pub const RESOLVER: usize = 256 << 10;
 
 /// Returns the addresses that the word may mean, best first, without resolving host names.
@@ -149,7 +151,7 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
         return match sysfs::devices(sysfs).as_deref() {
             Err(error) => format!("no readable list of RDMA devices: {error}"),
             Ok([]) => "no RDMA device".to_owned(),
-            // libibverbs loads drivers only once per process.
+            // libibverbs loads drivers only once per process, so a driver that is missing now stays missing.
             Ok(some) => {
                 let names: Vec<_> = some.iter().map(|name| name.to_string_lossy()).collect();
                 format!("{}, for which libibverbs has no driver in this process", names.join(", "))
@@ -209,7 +211,8 @@ fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
         let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
         id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
     };
-    // librdmacm reports even temporary failures to open the device as a missing device.
+    // librdmacm reports even temporary failures to open the device as a missing device. So the bind is repeated if /sys
+    // shows a device with this address.
     let none = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL));
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
     repeat(pauses, |error| none(error) && has_device(address), find).map_err(|error| {

@@ -16,13 +16,14 @@ use crate::sys::memory::{LOCAL_WRITE, MW_BIND, Mr, Pd, remote_access};
 use crate::window::await_binds;
 
 pub struct Zone {
-    /// Dropped before `pd`, in which it is registered.
+    /// `None` until a window needs the anchor. Dropped before `pd`, in which the memory is registered.
     anchor: Mutex<Option<Arc<Anchor>>>,
     pub(crate) pd: Arc<Pd>,
     number: u32,
 }
 
-/// Registered memory that is never accessed, for unbinds, which bind zero bytes: some devices require a region.
+/// Registered memory that is never accessed. An unbind binds the window to zero bytes of it, because some devices
+/// require a region even then.
 pub(crate) struct Anchor {
     pub(crate) mr: Mr,
     pub(crate) bytes: Box<[u8; 64]>,
@@ -77,7 +78,7 @@ impl Region {
     pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
-            // Remote writes require this right, too. Core checks local accesses.
+            // The device requires this right for remote writes, too. Core still checks local accesses.
             access |= LOCAL_WRITE;
         }
         let too_long = Error::InsufficientResources(Resource::Region);
@@ -85,7 +86,7 @@ impl Region {
         let windows = if device.limits.windows { MW_BIND } else { 0 };
         let mut made = Mr::new(&zone.pd, addr, bytes, access | windows);
         if windows != 0 && access & LOCAL_WRITE == 0 && made.is_err() {
-            // Registers without windows, for which the kernel requires writable pages.
+            // Registers without the right to bind windows, for which the kernel requires writable pages.
             made = Mr::new(&zone.pd, addr, bytes, access);
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;

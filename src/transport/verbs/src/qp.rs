@@ -1,10 +1,11 @@
 //! Connected queue pairs and their outstanding work. [`crate::ending`] contains their end.
 //!
-//! [`Qp::complete`] passes completions to core, under the lock of a completion queue. [`Qp::report`] then makes the
-//! reports that must be made without a lock.
+//! [`Qp::complete`] passes completions to core, under the lock of a completion queue. [`Qp::report`] then reports to
+//! core what must be reported without a lock.
 //!
-//! A queue pair has up to [`MAX_INLINE`] bytes of inline data, or none if the device would otherwise shorten the queue.
-//! Sends and writes that fit are sent inline, unless a fence, also of an earlier request, makes them wait for reads.
+//! A queue pair takes up to [`MAX_INLINE`] bytes of inline data per request, or none if the device would otherwise
+//! shorten the queue. Sends and writes that fit are posted inline, unless their own fence, or an earlier request's,
+//! makes them wait for reads.
 
 use std::net::SocketAddr;
 use std::slice;
@@ -48,7 +49,7 @@ pub mod wr {
         id & !RECV
     }
 
-    /// Returns whether an identifier marks a receive, and core's number.
+    /// Splits an identifier: returns whether it identifies a receive, and core's number.
     pub fn split(id: u64) -> (bool, u64) {
         (id & RECV != 0, id & !RECV)
     }
@@ -57,8 +58,8 @@ pub mod wr {
 /// Flags of a completion with an immediate value or an invalidated key.
 const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
 const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
-/// The kernel's value of the same flag, which Soft-RoCE reports (Linux 6.1, 6.12, 7.3). Other devices use the bit for
-/// checksums, but not on connected queue pairs.
+/// The kernel's value of [`WITH_INV`], which Soft-RoCE reports instead of libibverbs' value (Linux 6.1, 6.12, 7.3).
+/// Other devices use the bit for checksums, but not on connected queue pairs.
 const WITH_INV_OF_SOFT_ROCE: u32 = ibv_wc_flags::IBV_WC_IP_CSUM_OK.0;
 const _: () = assert!(ibv_wc_status::IBV_WC_SUCCESS == 0);
 
@@ -66,13 +67,14 @@ fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
 }
 
-/// Creates the report of a receive. The completion queue reports the solicited flag later.
+/// Creates the report of a successful receive. A completion lacks the sender's solicited flag, so the completion queue
+/// reports solicited messages separately.
 #[inline(always)]
 fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// Returns whether both completions are successful requests of one queue pair.
+/// Returns whether one report covers both completions: both are successful requests of one queue pair.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
@@ -95,9 +97,9 @@ pub enum QpPhase {
 pub struct QpState {
     pub phase: QpPhase,
     pub cm: Option<Arc<CmId>>,
-    /// Private data of the request, until sent.
+    /// Private data of the connection request, until it is sent.
     pub private_data: Vec<u8>,
-    /// Local address, remote address, deadline.
+    /// Local address, remote address and deadline of a connection attempt.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     pub cause: Option<ConnectionReport>,
     pub failed_recv: Option<RecvDone>,
@@ -108,9 +110,9 @@ pub struct QpState {
     /// Time of the peer's disconnect message.
     pub left: Option<Instant>,
     pub since: Option<Instant>,
-    /// Set once a thread finishes the end.
+    /// Set once a thread has begun [`Qp::finish`].
     pub finishing: bool,
-    /// Number of completions, and the time of the last change.
+    /// Number of completions at the last [`Qp::drained`], and the time since which it is unchanged.
     pub quiet: Option<(u64, Instant)>,
 }
 
@@ -118,21 +120,21 @@ pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    /// Completion queue entries for requests, and for receives.
+    /// Reserved completion queue entries for requests, and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
-    /// Maximum concurrent reads served by this end, and by the peer. At least 1: a read succeeds on each transport, even
-    /// if the program intends none.
+    /// Maximum numbers of concurrent reads by the peer, and by this end. At least 1 if the device permits it, so that a
+    /// read succeeds even if the program intends none.
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<WorkQueue>,
     pub(crate) recvs: Mutex<WorkQueue>,
     pub(crate) singles: Mutex<Type2Windows>,
-    /// Changes with each completion.
+    /// Number of calls of [`Qp::complete`]. Concurrent calls may lose an increment.
     pub(crate) completions: AtomicU64,
     failed: AtomicBool,
     /// Set if the last request has completed, until [`Qp::report`] reports it.
     drained: AtomicBool,
-    /// Set once the device has reported the last SRQ buffer.
+    /// Set once the device has reported that this queue pair takes no more buffers of its SRQ.
     pub(crate) last_reached: AtomicBool,
     pub(crate) state: Mutex<QpState>,
     /// Notified when the phase becomes [`QpPhase::Dead`].
@@ -140,16 +142,16 @@ pub struct Qp {
 }
 
 const MIN_DEPTH: usize = 16;
-/// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work.
-/// Here further work waits in the backlog, except for receives on iWARP.
+/// Maximum length of a device queue if the program sets none, except for receives on iWARP, which cannot wait. Further
+/// work waits in the backlog. In this case, the C library uses 16 entries, and rejects further work.
 ///
-/// Devices round the length up and may leave an entry empty, and Soft-RoCE zeroes the memory (Linux 6.1, 6.12, 7.3).
-/// With 63, creating 64 connections takes 1.12 times as long as with the C library; with 126, 1.15; with 255, 1.24
-/// (tests-c/verbs/setup.sh).
+/// Longer queues take longer to create. Devices round the length up and may leave an entry empty, and Soft-RoCE zeroes
+/// the memory (Linux 6.1, 6.12, 7.3). With 63, creating 64 connections takes 1.12 times as long as with the C library;
+/// with 126, 1.15; with 255, 1.24 (tests-c/verbs/setup.sh).
 const MAX_DEFAULT_DEPTH: usize = 63;
 /// Maximum inline data in bytes. More would enlarge all entries of the queue.
 pub const MAX_INLINE: u32 = 128;
-/// An empty segment, where one is required.
+/// A list of one empty segment, for devices that reject an empty list.
 pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
 impl Qp {
@@ -158,7 +160,7 @@ impl Qp {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach());
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // Each work request needs a completion queue entry.
+        // A device queue is at most as long as a completion queue, because each work request needs an entry there.
         let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let strict = !device.limits.repeats();
@@ -175,13 +177,13 @@ impl Qp {
                 max_recv_wr: small(recvs),
                 max_send_sge: small(sizes.request_segments.max(1)),
                 max_recv_sge: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
-                // iWARP devices have less room.
+                // iWARP devices have room for less.
                 max_inline_data: if device.limits.iwarp { MAX_INLINE / 2 } else { MAX_INLINE },
             };
             let queue = srq.as_ref().map(|srq| &srq.queue.raw);
             let make =
                 |cap| RawQp::new(ibv_qp_type::IBV_QPT_RC, &init.zone.pd, [&requests.raw, &receives.raw], queue, cap);
-            // A long queue matters more than inline data.
+            // A long queue matters more than inline data, so a failure is retried without inline data.
             make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };
         let least = if strict { recvs } else { MIN_DEPTH };
@@ -242,12 +244,12 @@ impl Qp {
     }
 
     /// Posts a request off the fast path. Shortens the segments of a read or atomic operation to its length, because
-    /// the device would fill all of them.
+    /// the device would fill whole segments.
     ///
-    /// On Soft-RoCE, an empty read becomes an empty write: if the device repeats an empty read, the peer's device
-    /// checks its target and ends the connection (Linux 6.1; not 6.12 and 7.3, but the peer's kernel is unknown). An
-    /// iWARP read must have a segment. iWARP has no fence for reads, and soft-iWARP rejects a read with the fence flag
-    /// (Linux 6.1, 6.12, 7.3). So a fenced read waits in the backlog: its source can be the memory of an earlier read.
+    /// On Soft-RoCE, an empty read becomes an empty write: if an empty read is repeated, the peer's device checks its
+    /// target and ends the connection. Only Linux 6.1 does so, but the peer's kernel is unknown. An iWARP read must
+    /// have a segment. iWARP has no fence for reads, and soft-iWARP rejects a read with the fence flag (Linux 6.1,
+    /// 6.12, 7.3). So there a fenced read waits in the backlog until all earlier requests have completed.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let limits = &self.device.limits;
@@ -273,8 +275,8 @@ impl Qp {
         Ok(())
     }
 
-    /// Records that the last request is fenced. On Soft-RoCE also watches it, because the program might not call the
-    /// library before the request completes.
+    /// Records that the last posted request is fenced. On Soft-RoCE, which may forget such a request, the progress
+    /// thread then calls [`Qp::pass_fence`] periodically.
     pub fn note_fence(self: &Arc<Self>) {
         if self.sends.lock().note_fence(self) && self.device.limits.quirks.forgets_fenced {
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
@@ -305,13 +307,13 @@ impl Qp {
         Ok(())
     }
 
-    /// Passes completions to core; several only if [`belong_together`] holds. Returns whether to call [`Qp::report`].
-    /// Called under the completion queue's lock.
+    /// Passes one completion to core, or several for which [`belong_together`] holds. Returns whether to call
+    /// [`Qp::report`]. Called under the completion queue's lock.
     #[inline]
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
         let (is_recv, id) = wr::split(last.wr_id);
-        // The value only has to change, so a lost increment of a concurrent poll is harmless.
+        // A concurrent poll of the other completion queue may lose this increment. The value only has to change.
         self.completions.store(self.completions.load(Ordering::Relaxed) + 1, Ordering::Release);
         if is_recv { self.complete_recv(last, id) } else { self.complete_sends(completions, last, id) }
     }
@@ -375,7 +377,8 @@ impl Qp {
     /// Records a failed receive. Returns whether the connection has failed.
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_receive(completion.status, self.device.limits.quirks.misnames_failed_receives);
-        // Core flushes receives itself, in order. A failure is reported after all work has completed.
+        // A flushed receive is not reported, because core flushes receives itself, in order. A failure is reported by
+        // `Qp::finish`, after all work has completed.
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "queue pair {}: receive {id}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
@@ -421,7 +424,7 @@ impl Qp {
         finished.is_some_and(|finished| self.requests_done(finished)) || bound
     }
 
-    /// Reports that all requests up to this one have finished. Returns whether to call [`Qp::report`].
+    /// Reports to core that all requests up to number `finished` have finished. Returns whether to call [`Qp::report`].
     #[cold]
     #[inline(never)]
     pub(crate) fn requests_done(&self, finished: u64) -> bool {
@@ -449,24 +452,25 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Calls [`WorkQueue::resume`]. Returns the last work up to which all has finished, and whether the objects of a
-    /// completed bind wait to be freed.
+    /// Calls [`WorkQueue::resume`]. Returns the number of the last request up to which all have finished, if any. Also
+    /// returns whether the objects of a completed bind wait to be freed.
     #[cold]
     #[inline(never)]
     fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, completions: &[ibv_wc]) -> (Option<u64>, bool) {
-        // Core completes failed work.
+        // Failed work is left out: core completes it when the connection ends.
         let good = completions.iter().filter(|completion| is_good(completion));
         let (finished, refused) = queue.resume(good.map(|completion| wr::split(completion.wr_id).1), &self.raw);
         let bound = queue.has_completed_bind();
         drop(queue);
         if refused {
-            // There may be no further completion to retry.
+            // The progress thread retries, because no further completion might come.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
         (finished, bound)
     }
 
-    /// Retries rejected work. Returns `false` once there is none, or the connection ends.
+    /// Retries work that the device has rejected. Returns whether to retry again: `false` if no work is rejected now,
+    /// or the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
         let mut again = false;
         for queue in [&self.sends, &self.recvs] {
@@ -481,19 +485,20 @@ impl Qp {
         again
     }
 
-    /// Requests that the device checks its fenced requests again. Returns `false` once there are none.
+    /// Notifies the device to check its fenced requests again. Returns whether a fenced request is outstanding, so that
+    /// the progress thread must repeat the call.
     pub fn pass_fence(&self) -> bool {
         self.reap();
         let waits = self.sends.lock().fence_waits();
         if waits {
-            // The progress thread repeats a failed notification.
+            // After a failure, the next call notifies the device again.
             let _ = self.raw.ring();
         }
         waits
     }
 
-    /// Frees windows that the peer has invalidated and objects of binds, continues a graceful disconnect after the last
-    /// request, and begins the end after a failure. Called without a lock.
+    /// Frees windows that the peer has invalidated, and objects of completed binds. Continues a graceful disconnect
+    /// after the last request, and begins the end after a failure. Called without a lock.
     pub fn report(self: &Arc<Self>) {
         if self.has_unused() {
             return self.apart(Self::free_and_report);
@@ -529,8 +534,9 @@ pub fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Creates a queue pair with up to `sends` and `recvs` entries. While the device rejects them, halves the numbers, but
-/// keeps `least` receives. The maximum depends on the number of segments and cannot be queried.
+/// Creates a queue pair with `make`, and returns it with its numbers of entries. While the device rejects the numbers,
+/// halves them, down to [`MIN_DEPTH`] sends and `least` receives. The device's maximum depends on the number of
+/// segments and cannot be queried.
 pub fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
@@ -549,7 +555,7 @@ pub fn as_long_as_possible<R>(
     }
 }
 
-/// Returns the first `len` bytes of segments, in `cut` if shortened.
+/// Returns segments for the first `len` bytes: `segments` if it has that length, otherwise `cut`, which this fills.
 fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;

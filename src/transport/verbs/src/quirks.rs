@@ -1,4 +1,4 @@
-//! What software RDMA devices do otherwise than libibverbs documents.
+//! How software RDMA devices deviate from the documentation of libibverbs.
 //!
 //! docs/dev/kernels.md describes the differences between kernels, and how each was seen. The kernel's version is not
 //! checked, because distributions change kernels without a new version, and the peer's kernel is unknown.
@@ -8,51 +8,53 @@ const SOFT_ROCE: u32 = 0x00ff_ffff;
 /// The vendor ID of soft-iWARP.
 const SOFT_IWARP: u32 = 0x0062_6d74;
 
-/// The behaviours of a device; none for hardware. "All" means Linux 6.1, 6.12 and 7.3.
+/// The deviations of a device, each with the versions of Linux that show it, of 6.1, 6.12 and 7.3; none for hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
     // ---- Soft-RoCE ----
-    /// A request is forgotten if it starts to wait for a fence while the last read completes (6.1).
+    /// Loses a request that starts to wait for a fence while the last read before it completes (Linux 6.1).
     pub forgets_fenced: bool,
-    /// Checks the target of a repeated empty read, and ends the connection (6.1).
+    /// Checks the target of an empty read that the peer's device repeats, and ends the connection (Linux 6.1).
     pub checks_empty_reads: bool,
-    /// Reports too small a limit of messages: 8 MiB instead of 1 GiB (6.1).
+    /// Reports too small a maximum length of messages: 8 MiB instead of 1 GiB (Linux 6.1).
     pub understates_messages: bool,
-    /// Raises no event for the last buffer that a queue pair takes from an SRQ (6.1).
+    /// Raises no event for the last buffer that an ending queue pair takes from an SRQ (Linux 6.1).
     pub omits_last_buffer: bool,
-    /// Takes and fills a receive of a datagram in one step, for which a reset waits (all).
+    /// Takes and fills a receive of a datagram in one step, for which a reset waits (Linux 6.1, 6.12, 7.3).
     pub fills_in_one_step: bool,
-    /// Reports too long messages and forbidden writes with immediate data by statuses of other failures (all).
+    /// Fails the receive of a too long message, or of a forbidden write with immediate data, with a misleading status
+    /// (Linux 6.1, 6.12, 7.3).
     pub misnames_failed_receives: bool,
-    /// Marks an invalidated key by the kernel's flag instead of libibverbs' (all).
+    /// Marks an invalidation in a completion with the kernel's flag, not libibverbs' (Linux 6.1, 6.12, 7.3).
     pub marks_invalidated_by_kernel_flag: bool,
-    /// Restricts peers to the region of a window instead of the bound range (all).
+    /// Restricts peers to the region of a window instead of the bound range (Linux 6.1, 6.12, 7.3).
     pub exposes_region_of_window: bool,
-    /// Looks up receives of an SRQ in the protection domain of the queue pair (all).
+    /// Looks up receives of an SRQ in the protection domain of the queue pair, not of the SRQ (Linux 6.1, 6.12, 7.3).
     pub looks_up_srq_in_zone_of_qp: bool,
-    /// Loses packets of bursts (6.1).
+    /// Loses packets of bursts (Linux 6.1).
     pub loses_bursts: bool,
     // ---- Soft-iWARP ----
-    /// Rejects a receive without segments (6.1).
+    /// Rejects a receive without segments (Linux 6.1).
     pub rejects_empty_receives: bool,
-    /// Blocks the thread that connects (all).
+    /// Blocks the thread that connects until the peer responds (Linux 6.1, 6.12, 7.3).
     pub blocks_in_connect: bool,
-    /// Completes later requests before an earlier read (all).
+    /// May complete later requests before an earlier read (Linux 6.1, 6.12, 7.3).
     pub completes_reads_late: bool,
-    /// Raises no event for a message with the solicited flag (all).
+    /// Ignores the solicited flag: a queue armed for solicited messages gets no event (Linux 6.1, 6.12, 7.3).
     pub drops_solicited: bool,
-    /// Fails outstanding work with other statuses than flushed when the connection ends (all).
+    /// Fails outstanding work with other statuses than flushed when the connection ends (Linux 6.1, 6.12, 7.3).
     pub misnames_flushed: bool,
-    /// Raises an event as for a failure when it cannot send at the end of a connection (all).
+    /// Raises the event of a failed queue pair when it cannot send at the end of a connection (Linux 6.1, 6.12, 7.3).
     pub raises_failure_at_end: bool,
-    /// Does not complete all outstanding work of an ended connection (all).
+    /// Does not complete all outstanding work of an ended connection (Linux 6.1, 6.12, 7.3).
     pub forgets_work_at_end: bool,
-    /// Creates no queue at one offset in its file: see `sys/cq.rs` (rdma-core 44 and 56).
+    /// The driver in rdma-core 44 and 56 creates no completion queue at one offset in the device's file: see
+    /// `sys/cq.rs`.
     pub rejects_one_offset: bool,
 }
 
 impl Quirks {
-    /// Returns the behaviours of devices of a vendor.
+    /// Returns the deviations of a device with the ID `vendor`. Soft-iWARP must also be an iWARP device.
     pub fn of(vendor: u32, iwarp: bool) -> Self {
         let (soft_roce, soft_iwarp) = (vendor == SOFT_ROCE, vendor == SOFT_IWARP && iwarp);
         Quirks {

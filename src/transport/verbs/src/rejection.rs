@@ -1,8 +1,9 @@
 //! The wire format of rejections: a header as in the C providers over rdma_cm, then private data.
 //!
 //! The header distinguishes a rejection by the program from the end of a process. The C providers write a version into
-//! it, and do not read it. InfiniBand pads private data with zeros, so our last byte of the header is the length plus
-//! one. This byte is 0 in the C provider, where the length is unknown, and 1 in its predecessor without private data.
+//! it, and do not read it. InfiniBand pads private data with zeros, so this library stores the length plus one in the
+//! header's last byte. The C provider stores 0 there, so the length is unknown. Its predecessor, which sends no private
+//! data, stores 1.
 
 use arrayvec::ArrayVec;
 use dat_core::transport::ConnectionReport;
@@ -13,7 +14,7 @@ pub const MAX_REJECT_DATA: usize = 112 - HEADER;
 const HEADER: usize = 4;
 /// The header without its last byte.
 const VERSION: [u8; HEADER - 1] = [2, 0, 2];
-/// The header of a provider without private data in rejections.
+/// The header of the C provider's predecessor, which sends no private data in rejections.
 const WITHOUT_DATA: [u8; HEADER] = [0, 0, 0, 1];
 /// The reason of the InfiniBand CM for a rejection by an application, `IB_CM_REJ_CONSUMER_DEFINED`.
 pub const REJECTED_BY_APPLICATION: i32 = 28;
@@ -27,11 +28,12 @@ pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> 
     bytes
 }
 
-/// Decodes a rejection with the reason `status`.
+/// Decodes a rejection with the reason `status`. It is by the peer's program if it has a header and, on InfiniBand, the
+/// reason [`REJECTED_BY_APPLICATION`].
 pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
-    // iWARP transmits no reason.
+    // iWARP transmits no reason, so only the header counts there.
     let by_application = status == REJECTED_BY_APPLICATION || iwarp;
-    // All headers contain a byte other than zero.
+    // Bytes that are all zero are padding: each header contains another byte.
     if by_application && bytes.iter().any(|&byte| byte != 0) {
         ConnectionReport::PeerRejected(private_data(bytes).to_vec())
     } else {

@@ -5,11 +5,11 @@
 //!
 //! While there is a backlog, the device's SRQ limit event triggers the refill, because possibly no thread polls.
 //! `DAT_VERBS_SRQ_BACKLOG=1` forces a backlog for tests. If the device rejects a receive of the backlog, the progress
-//! thread retries every 20 ms. If the device rejects receives for five seconds while its queue is empty, or reports
-//! that the queue has failed, the connections on the queue end. The receives stay for later connections.
+//! thread retries every 20 ms. If the device rejects receives for five seconds while its queue is empty, or reports a
+//! failed queue, the connections on the queue end. The backlog stays for later connections.
 //!
-//! Soft-RoCE of Linux 6.12 and 7.3 loses the receive of an interrupted message without a completion. It stays counted
-//! as posted, because no call shows which receive is lost (docs/dev/kernels.md).
+//! Soft-RoCE of Linux 6.12 and 7.3 loses the receive of an interrupted message without a completion. That receive stays
+//! counted as posted, because no call shows which receive is lost (docs/dev/kernels.md).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ pub struct SharedQueue {
 }
 
 struct SrqState {
-    /// Maximum of `room`, because each receive needs completion queue entries.
+    /// Maximum of `room`, because each receive needs an entry in a completion queue.
     most: usize,
     /// Usable length of the device's queue.
     room: usize,
@@ -50,18 +50,18 @@ struct SrqState {
     backlog: RecvQueue,
     refusals: Refusals,
     segments: usize,
-    /// Number of receives below which core gets an event; 0 for none.
+    /// Core's watermark: the number of receives below which core needs an event; 0 for none.
     limit: usize,
     /// Set if the device's queue cannot be resized.
     fixed: bool,
-    /// Set after the device's limit event, until core has counted the event's receives.
+    /// Set after the device's limit event, until the receives that caused the event have been reported to core.
     due: bool,
-    /// Set if the device got receives since that event.
+    /// Set if receives of the backlog were posted to the device since its last limit event.
     fed: bool,
     users: usize,
 }
 
-/// The attachment of a queue pair.
+/// The attachment of a queue pair to an SRQ.
 pub struct Attachment {
     pub(crate) queue: Arc<SharedQueue>,
     ended: AtomicBool,
@@ -132,7 +132,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
 
     #[inline(always)]
     fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
-        // No message waits for a receive here.
+        // `false`: core need not resume a message, because devices repeat messages that lack a receive.
         SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
     }
 
@@ -168,7 +168,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
             state.due = false;
         }
         if limit > 0 {
-            // The device raises no event for consumed receives that core has not counted yet.
+            // The device raises no event for receives that it consumed before, so the progress thread polls for these.
             verbs.device.command(|work| work.drain = true);
         }
         Ok(())
@@ -203,7 +203,7 @@ impl SharedQueue {
     fn post_later(&self, state: &mut SrqState, recv: &Recv<'_>) {
         state.backlog.push(recv);
         if state.backlog.len() == 1 {
-            // The device must raise an event before its queue is empty.
+            // While receives wait, the device must raise an event before its queue is empty, for the refill.
             self.apply_limit(state);
         }
     }
@@ -226,7 +226,8 @@ impl SharedQueue {
     #[cold]
     fn feed(&self, state: &mut SrqState) {
         if state.backlog.is_empty() && state.posted < state.limit {
-            // By its own count, core now raises the event of its watermark, so the device's event is not needed.
+            // Core counts receives itself, and now raises the event of its watermark. So the device's event is not
+            // needed.
             (state.limit, state.due) = (0, false);
         }
         while self.takes(state) {
@@ -258,7 +259,7 @@ impl SharedQueue {
     /// Enlarges the device's queue to `room` receives, if all its completion queues have room for them.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
-        // First, so that no completion queue is ever too short.
+        // Before the resize, so that no completion queue is ever too short.
         if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
             log::info!(target: host::diagnostics::SRQ, "shared receive queue: cannot enlarge: a completion queue has no room");
             return;
@@ -294,7 +295,7 @@ impl SharedQueue {
 
     fn limit_settled(&self, state: &mut SrqState) -> bool {
         if state.limit > 0 && state.posted + state.backlog.len() < state.limit {
-            // Core has counted fewer buffers than the watermark, so core needs no event of the device.
+            // Core knows from completions that fewer receives than its watermark are left, and needs no event.
             state.limit = 0;
             state.due = false;
         }
@@ -340,7 +341,7 @@ impl SharedQueue {
 }
 
 impl SrqState {
-    /// Reserves the backlog's part of `depth` receives, so that posts never allocate.
+    /// Reserves memory for the backlog of an SRQ with `depth` receives, so that posts never allocate.
     fn reserve(&mut self, depth: usize) -> Result<()> {
         self.backlog.reserve(depth.saturating_sub(self.room), self.segments)
     }

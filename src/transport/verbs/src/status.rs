@@ -48,8 +48,8 @@ pub fn of_completion(status: ibv_wc_status::Type) -> Status {
 }
 
 /// Returns the status of a receive. With `misnames` ([`crate::quirks`]), the device reports too long messages as an
-/// inconsistent queue pair or an invalid request. It also fails the receive for a forbidden write with immediate data,
-/// which counts as flushed.
+/// inconsistent queue pair or an invalid request. It also fails a receive after a forbidden write with immediate data;
+/// such a receive counts as flushed.
 pub fn of_receive(status: ibv_wc_status::Type, misnames: bool) -> Status {
     match status {
         ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if misnames => Status::LocalLength,

@@ -2,13 +2,13 @@
 //! sleeps on rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor for tasks.
 //!
 //! Threads that dequeue or wait poll for completions. While a thread sleeps or an agent is set, this thread polls every
-//! [`WATCH_TICK`]: an overflow, a watermark, the last request of a graceful disconnect or a failure may concern a queue
-//! that no thread reads. A panic loses only the task in which it occurs.
+//! [`WATCH_TICK`], because no other thread may read the queue concerned. Overflows, watermarks, failures and graceful
+//! disconnects depend on these polls. A panic loses only the task in which it occurs.
 //!
-//! Soft-RoCE of Linux 6.1 may forget a fenced request that starts to wait while the last read before it completes: it
-//! records the wait only after the completion that should end it. In 6.12 and 7.3, one task does both. So while such a
-//! request is outstanding (`Work::fenced`), the thread notifies the kernel every 20 ms, as a post does, without a
-//! request ([`Qp::pass_fence`]).
+//! Soft-RoCE of Linux 6.1 may forget a fenced request that starts to wait while the last read before it completes. The
+//! driver records the wait only after the completion that should end it. In Linux 6.12 and 7.3, one task sends and
+//! completes. So while a fenced request is outstanding (`Work::fenced`), the thread notifies the kernel every 20 ms, as
+//! a post does, but without a request ([`Qp::pass_fence`]).
 
 use std::collections::VecDeque;
 use std::iter;
@@ -33,7 +33,7 @@ use crate::sys::device::{AsyncEvent, event};
 
 /// Time between polls of queue pairs in the error state.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
-/// Maximum number of events per turn: a flood of requests must not delay the ends of connections.
+/// Maximum number of events of each kind per turn, so that a flood of requests does not delay the ends of connections.
 const MAX_EVENTS: usize = 64;
 /// Time between polls while threads sleep, agents are set or work waits, for example a backlog.
 const WATCH_TICK: Duration = Duration::from_millis(20);
@@ -47,7 +47,7 @@ pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
 
 #[derive(Default)]
 struct Turns {
-    /// Addresses of SRQs that reached their limit by unreported receives.
+    /// Addresses of SRQs whose limit event was caused by receives that are not reported to core yet.
     limits_due: Vec<usize>,
     /// Time of the last periodic poll.
     watched: Option<Instant>,
@@ -81,12 +81,12 @@ fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     work(device, turns)
 }
 
-/// Iterates over tasks that `take` removes, and unlocks the lists in between.
+/// Iterates over the tasks that `take` removes. The task lists are unlocked while the caller handles a task.
 fn each<T>(device: &Device, mut take: impl FnMut(&mut Work) -> Option<T>) -> impl Iterator<Item = T> {
     iter::from_fn(move || take(&mut device.work.lock()))
 }
 
-/// Visits each task of a list once, oldest first, without a lock, and puts those back for which `stays` returns `true`.
+/// Calls `stays` for each task of a list once, oldest first, without a lock. Puts it back if that returns `true`.
 fn again<W, T>(work: &Mutex<W>, list: fn(&mut W) -> &mut VecDeque<T>, mut stays: impl FnMut(&T) -> bool) {
     let left = list(&mut work.lock()).len();
     for _ in 0..left {
@@ -213,7 +213,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     let qp = || device.qp(found.object as u32);
     let datagrams = || channels::each(&device.datagrams).filter(|qp| qp.number() == found.object as u32);
     match found.kind {
-        // Soft-iWARP could not send: the connection has ended, which rdma_cm reports.
+        // Soft-iWARP raises this when it cannot send, because the connection has ended. rdma_cm reports that end.
         event::QP_REQ_ERR | event::QP_FATAL if device.limits.quirks.raises_failure_at_end => {}
         // The peer violated its access rights.
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
@@ -263,7 +263,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 }
 
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
-    // The descriptor of a removed device always reports an error, so a sleep on it would return immediately.
+    // A removed device's descriptor reports an error permanently, so a sleep on it would return immediately.
     let events = (!turns.lost).then(|| device.context.as_fd());
     let (beacon, pause) = device.beacon.watched();
     let fds = [Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events, beacon];

@@ -6,9 +6,9 @@
 //! | endpoint | type 2 window over the region | type 2 window over a registration of the range |
 //!
 //! Soft-RoCE restricts peers only to the range of a registration, not of a window (Linux 6.1, 6.12, 7.3). There a bind
-//! request after a message that waits for a receive would stop the queue pair: the device repeats the bind, too, and
-//! then rejects it. So a bind with zone scope posts an empty write instead, and one with endpoint scope waits until all
-//! earlier requests have completed.
+//! request after a message that waits for a receive would stop the queue pair: the device repeats both and rejects the
+//! bind. So a bind with zone scope posts an empty write instead, and a bind with endpoint scope waits until all earlier
+//! requests have completed.
 
 use std::collections::HashMap;
 use std::io;
@@ -33,7 +33,7 @@ use crate::sys::qp::{Range, RawQp};
 
 pub struct Window {
     bound: Bound,
-    /// Cloned by each bind in progress.
+    /// Each outstanding bind has a clone, so the reference count shows whether there is any.
     under_way: Arc<()>,
 }
 
@@ -43,10 +43,10 @@ enum Bound {
     Single(Arc<Single>),
 }
 
-/// A window for one queue pair. Each bind creates a type 2 window, which can be bound only once.
+/// A window with endpoint scope. Each bind creates a new type 2 window of the device, which can be bound only once.
 struct Single {
     pd: Arc<Pd>,
-    /// Set if each bind registers its range.
+    /// Set if each bind also registers its range, as on Soft-RoCE.
     ranges: bool,
     shown: Mutex<Option<Arc<Shown>>>,
 }
@@ -64,7 +64,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Posts the bind, with an identifier and perhaps a fence.
+    /// Posts the bind. `request` is its work request identifier, and whether it is fenced.
     pub fn post(&self, raw: &RawQp, request: (u64, bool)) -> io::Result<()> {
         let (addr, length, access) = self.range;
         raw.post_bind_single(request, &self.mw, self.key, (self.under.mr(), addr, length, access))
@@ -95,12 +95,12 @@ pub struct BoundWindow {
     _under_way: Option<Arc<()>>,
 }
 
-/// Maximum time that freeing a window or region waits.
+/// Maximum time that the free of a window or region waits for outstanding binds.
 const BIND_TIMEOUT: Duration = Duration::from_secs(1);
 const BIND_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Polls until `needed` returns `false`: peers can access old bindings until then, and the program may never poll.
-/// Returns `false` after [`BIND_TIMEOUT`]. Called without a lock.
+/// Polls for completions of binds until `needed` returns `false`: until then peers can access old bindings, and the
+/// program may never poll. Returns whether that was within [`BIND_TIMEOUT`]. Called without a lock.
 pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_TIMEOUT;
     while needed() {
@@ -183,14 +183,15 @@ impl Windows<Verbs> for Window {
     fn await_rebind(&self, _verbs: &Verbs) {}
 
     fn revoke(&self, verbs: &Verbs) {
-        // After a timeout, the bind keeps its region registered.
+        // After a timeout, the outstanding bind keeps its region registered.
         await_binds(&verbs.device, || Arc::strong_count(&self.under_way) > 1);
     }
 }
 
 impl Window {
-    /// Posts a bind to `target`, or an unbind, with an identifier and perhaps a fence. Returns the new key (0 after an
-    /// unbind), and the objects that the bind needs. If the bind `waits`, the caller posts it.
+    /// Posts a bind to `target`, or an unbind for `None`. `request` is the work request identifier, and whether to
+    /// fence. Returns the new key (0 after an unbind), and the objects that the bind needs. If the bind `waits`, posts
+    /// nothing: the caller adds the bind to the backlog.
     fn bind(
         &self,
         raw: &RawQp,
@@ -317,14 +318,14 @@ impl Qp {
         }
     }
 
-    /// Returns whether windows or objects of completed binds wait to be freed.
+    /// Returns whether revoked windows, or objects of completed binds, wait to be freed.
     pub fn has_unused(&self) -> bool {
         !self.singles.lock().revoked.is_empty() || self.sends.lock().has_completed_bind()
     }
 
     /// Frees revoked windows. Called without a lock.
     pub fn free_revoked(&self) {
-        // `pop` keeps the capacity, because completions add entries where they cannot allocate.
+        // `pop` keeps the capacity, because `note_revoked` adds entries where it cannot allocate.
         let next = || self.singles.lock().revoked.pop();
         while let Some((key, window)) = next() {
             self.free_binding(key, &window);

@@ -2,11 +2,12 @@
 //!
 //! A program may request longer queues than the device supports. Work without room waits in the backlog, in order.
 //!
-//! While a fenced request is outstanding, later ones take the path of the backlog, too. They are posted if there is room,
-//! but without inline data: the device starts requests in order, so they wait for the same reads.
+//! While a fenced request is outstanding, later requests go through the backlog, too. They are posted if there is room.
+//! The device starts them in order, so they wait for the same reads. As these may still write the data, no request is
+//! posted inline.
 //!
-//! If the device rejects work although it has room, the progress thread retries every 20 ms. After five seconds without
-//! outstanding work, it ends the connection, which flushes the backlog.
+//! If the device rejects work although it has room, the progress thread retries every 20 ms. If the device rejects it
+//! for five seconds while no work is outstanding, the thread ends the connection, which flushes the backlog.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,15 +24,16 @@ use crate::qp::{Qp, wr};
 use crate::sys::qp::{RawQp, Start};
 use crate::window::{BoundWindow, Shown};
 
-/// Maximum time for which an idle device may reject work.
+/// Maximum time for which the device may reject the work of a queue that has no outstanding work.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time since which the device rejects the next work of a backlog although it has room, perhaps for lack of memory.
+/// `None` after a success.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Refusals(Option<Instant>);
 
 impl Refusals {
-    /// Records a refusal. Returns whether it is the first.
+    /// Records a refusal. Returns whether it is the first since the last success.
     pub fn count(&mut self, now: Instant) -> bool {
         let first = self.0.is_none();
         self.0.get_or_insert(now);
@@ -65,9 +67,10 @@ pub struct WorkQueue {
     open: bool,
     posted: u64,
     done: u64,
-    /// Entries of the device's queue.
+    /// Usable entries of the device's queue.
     entries: u64,
-    /// As `entries`, or 0 while the backlog has work or a fenced request is outstanding, as far as polled.
+    /// Maximum outstanding work for the fast path: `entries`, or 0 while the backlog has work or a fenced request is
+    /// outstanding, according to the completions polled so far.
     room: u64,
     fenced: u64,
     /// The queue pair, while a fenced request is outstanding.
@@ -76,22 +79,22 @@ pub struct WorkQueue {
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
     refusals: Refusals,
-    /// Endpoint that `stalls` reports.
+    /// Endpoint for which `stalls` is reported.
     ep: Handle,
     work: Stall,
     pub stalls: Gauge,
-    /// Outstanding binds by number, with their objects; `None` while a thread frees these.
+    /// Numbers of outstanding binds, oldest first, with the objects that they need; `None` while a thread frees these.
     binds: VecDeque<(u64, Option<BoundWindow>)>,
-    /// Last work up to which the device has completed all, if `watched`.
+    /// Number of the last request up to which the device has completed all. Recorded only while `watched`.
     reached: Option<u64>,
-    /// Present on soft-iWARP.
+    /// Outstanding reads; `None` except on soft-iWARP.
     reads: Option<Box<Reads>>,
     /// Set if completions need [`WorkQueue::resume`].
     watched: bool,
 }
 
-/// Outstanding reads of soft-iWARP, which completes later requests first (Linux 6.1, 6.12, 7.3). Each kind completes in
-/// order.
+/// Outstanding reads on soft-iWARP, which may complete later requests before a read (Linux 6.1, 6.12, 7.3). Reads
+/// complete in order among themselves, and so do all other requests.
 #[derive(Default)]
 struct Reads {
     ids: VecDeque<u64>,
@@ -100,7 +103,7 @@ struct Reads {
 }
 
 impl Reads {
-    /// Records completions. Returns the last request up to which all have completed.
+    /// Records completions. Returns the number of the last request up to which all have completed, if any.
     fn reached(&mut self, completed: impl Iterator<Item = u64>) -> Option<u64> {
         for id in completed {
             self.last = self.last.max(id);
@@ -118,7 +121,7 @@ struct Waiting {
     operation: Option<Operation>,
     segments: Box<[Segment]>,
     start: Start,
-    /// The binding of a bind.
+    /// The binding to post, if this is a bind.
     bind: Option<Arc<Shown>>,
 }
 
@@ -148,7 +151,7 @@ impl WorkQueue {
         }
     }
 
-    /// Prepares for soft-iWARP.
+    /// Prepares for a device that completes reads after later requests.
     pub fn expect_late_reads(&mut self) -> Result<()> {
         let mut reads = memory::boxed(Reads::default())?;
         reads.ids.room(self.entries as usize)?;
@@ -181,7 +184,7 @@ impl WorkQueue {
         if start == Start::InTurn && self.fenced_by.is_some() { Start::Behind } else { start }
     }
 
-    /// Records posted work. A receive has no operation.
+    /// Records work that was posted to the device: a receive if `operation` is `None`.
     #[inline(always)]
     pub fn posted(&mut self, id: u64, operation: Option<&Operation>) {
         self.posted += 1;
@@ -190,7 +193,8 @@ impl WorkQueue {
         }
     }
 
-    /// Returns `id`, or the oldest outstanding read if this read precedes `id`.
+    /// Returns `id`, the number of a failed request, or the oldest outstanding read if that precedes `id`. Core treats
+    /// requests before the returned number as successful.
     pub fn oldest(&self, id: u64) -> u64 {
         let read = self.reads.as_ref().and_then(|reads| reads.ids.front());
         read.map_or(id, |read| id.min(*read))
@@ -204,7 +208,7 @@ impl WorkQueue {
         self.backlog.room(1)?;
         self.push(Waiting { id, operation, segments: memory::copied(segments)?, start, bind: None });
         if let Some(qp) = self.fenced_by.as_ref().and_then(Weak::upgrade) {
-            // If the device rejects the request, the completion of the fenced one retries the post.
+            // If the device rejects the request, the completion of the fenced request retries the post.
             self.feed(&qp.raw);
         }
         Ok(())
@@ -242,8 +246,8 @@ impl WorkQueue {
         self.binds.push_back((id, Some(kept)));
     }
 
-    /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
-    /// [`WorkQueue::fence_waits`] returns `false`.
+    /// Records that the last request is fenced. Returns whether `Work::fenced` does not contain the queue pair, so that
+    /// the caller adds it. It stays there until [`WorkQueue::fence_waits`] returns `false`.
     pub fn note_fence(&mut self, qp: &Arc<Qp>) -> bool {
         self.fenced_by = Some(Arc::downgrade(qp));
         self.fenced = self.posted + self.backlog.len() as u64;
@@ -260,7 +264,7 @@ impl WorkQueue {
         self.watched |= !usual;
     }
 
-    /// Returns whether a fenced request is outstanding, as far as polled.
+    /// Returns whether a fenced request is outstanding, according to the completions polled so far.
     pub fn fence_waits(&mut self) -> bool {
         self.fence_noted = self.open && self.done < self.fenced;
         self.fence_noted
@@ -274,8 +278,8 @@ impl WorkQueue {
         self.watched
     }
 
-    /// Records successful completions, and posts work of the backlog. Returns [`WorkQueue::finished`], and `true` if the
-    /// device rejects such work for the first time; [`WorkQueue::try_again`] must then be called later.
+    /// Records successful completions, and posts work of the backlog. Returns [`WorkQueue::finished`], and `true` if
+    /// the device rejects such work for the first time; the caller must then call [`WorkQueue::try_again`] later.
     #[cold]
     pub fn resume(&mut self, completed: impl Iterator<Item = u64>, raw: &RawQp) -> (Option<u64>, bool) {
         let reached = match &mut self.reads {
@@ -364,7 +368,7 @@ impl WorkQueue {
         (self.refusals.any(), self.is_back() && self.refusals.are_hopeless(Instant::now()))
     }
 
-    /// Closes the queue. Core completes the backlog.
+    /// Closes the queue and discards the backlog, which core completes as flushed.
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();

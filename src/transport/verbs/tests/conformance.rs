@@ -1,4 +1,4 @@
-//! The suite that every transport passes, on a device.
+//! Runs the conformance suite, which every transport passes, on an RDMA device.
 
 mod common;
 

@@ -18,7 +18,7 @@ fn what_is_no_adapter_does_not_open() {
     }
 }
 
-/// A queue that is longer than the device's completes all its work, in order.
+/// If the program's queue is longer than the device's, the excess requests wait, and all complete in order.
 #[test]
 #[ignore = "needs an RDMA device"]
 fn requests_beyond_the_places_of_the_device_wait() {
@@ -38,7 +38,7 @@ fn requests_beyond_the_places_of_the_device_wait() {
         a.write(memory.at(0, 8), cookie, to);
     }
     let full = a.ep.post_write(&[memory.at(0, 8)], 0, to, CompletionFlags::DEFAULT);
-    // Some requests may have completed, which makes room.
+    // The post succeeds if earlier requests have completed in time.
     assert!(matches!(full, Ok(()) | Err(Error::InsufficientResources(_))), "{full:?}");
     for cookie in 0..most as u64 {
         assert_eq!(a.done(), (cookie, Status::Success, 8));
@@ -76,7 +76,7 @@ fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
     }
 }
 
-/// Reads succeed even if the target intends none, whichever end connects.
+/// Reads succeed even if the target's endpoint is created for no incoming reads, whichever end connects.
 #[test]
 #[ignore = "needs an RDMA device"]
 fn target_without_reads_serves_them() {

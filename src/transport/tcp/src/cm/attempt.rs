@@ -16,7 +16,7 @@ use crate::socket::Socket;
 use crate::stream::Stream;
 
 impl Attempt {
-    /// Runs a step of an attempt that is not in the list. A failure is reported later.
+    /// Runs a step of an attempt that was removed from the list of handshakes. Defers the report of a failure.
     pub fn run(self, step: impl FnOnce(Self) -> io::Result<()>) {
         let (conn, to) = (self.conn.clone(), self.to);
         if let Err(error) = step(self) {
@@ -29,7 +29,8 @@ impl Attempt {
         }
     }
 
-    /// Adds the attempt to the list, up to the next TCP connection or the end of the program's timeout.
+    /// Adds the attempt to the list of handshakes. It stays there until its socket is ready, or until `next` (the time
+    /// of the next TCP connection) or the program's timeout.
     fn wait(self, next: Option<Instant>) -> io::Result<()> {
         let (device, number) = (self.conn.device.clone(), self.conn.number);
         let deadline = self.deadline.into_iter().chain(next).min();
@@ -41,7 +42,7 @@ impl Attempt {
         self.begin(socket)
     }
 
-    /// Waits for the result of a new TCP connection.
+    /// Stores the socket of a new TCP connection, and waits for the result. Schedules a retry if `socket` is an error.
     pub fn begin(mut self, socket: io::Result<Socket>) -> io::Result<()> {
         match socket {
             Ok(socket) => {
@@ -53,7 +54,7 @@ impl Attempt {
         }
     }
 
-    /// Schedules another TCP connection if there was no listener. Otherwise returns the error.
+    /// Schedules another TCP connection if the peer has no listener, and time is left. Otherwise returns the error.
     fn retry(mut self, error: io::Error) -> io::Result<()> {
         match self.retry.next_attempt(Instant::now()) {
             next @ Some(_) if error.kind() == io::ErrorKind::ConnectionRefused => self.wait(next),
@@ -61,7 +62,7 @@ impl Attempt {
         }
     }
 
-    /// Handles a new TCP connection, or the complete greeting of the passive side.
+    /// Continues an attempt whose TCP connection has a result, or whose greeting of the passive side is complete.
     pub fn proceed(mut self) -> io::Result<()> {
         match self.socket.take() {
             Some(socket) if self.has_greeted => self.answered(socket),
@@ -92,10 +93,10 @@ impl Attempt {
         match hello::decode(&greeting) {
             Some((Ok(theirs), private_data)) => {
                 let stream = conn.new_stream(Stream::room().map_err(|_| io::ErrorKind::OutOfMemory)?, socket);
-                // Before the program can post, because only the set reports room in a full socket.
+                // Added before the program can post, because only the set of sockets reports room in a full socket.
                 conn.device.shared.sockets.add(stream.socket.as_fd(), conn.number)?;
                 if conn.attach(&stream, &theirs) {
-                    // The acceptor waits for a first record.
+                    // An empty record: the acceptor waits for a first record.
                     let _ = stream.report();
                     conn.established(private_data);
                 }

@@ -1,9 +1,9 @@
-//! The network of this host, which every machine has.
+//! The network of the tests, which every machine has.
 
 use dat_conformance::Network;
 use dat_tcp::Tcp;
 
-/// The loopback interface.
+/// Returns the network of the loopback interface.
 pub fn network() -> Network<Tcp> {
     Network::new("tcp-lo", "")
 }

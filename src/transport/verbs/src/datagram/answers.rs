@@ -1,5 +1,5 @@
-//! Recent replies to UD requests. After a lost reply, the peer's kernel repeats the request, which arrives as a new
-//! one, because the local kernel has discarded the first. The new one gets the same reply.
+//! Recent replies to UD requests. After a lost reply, the peer's kernel repeats the request. The repetition arrives as
+//! a new request, because the local kernel has discarded the first, and gets the same reply.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::sys::cm::{CmId, Terms};
 
 /// Time for which kernels repeat a request: 16 times 4.1 seconds.
 const REPEAT_TIME: Duration = Duration::from_secs(66);
-/// Maximum number of replies, which limits the time of a search.
+/// Maximum number of stored replies, which limits the time of a search.
 const MAX_ANSWERS: usize = 4096;
 
 /// Replies, oldest first.
@@ -40,7 +40,7 @@ impl Answers {
         }
     }
 
-    /// Repeats the reply to a request. Returns `false` if no reply is stored.
+    /// Sends the stored reply to a repeated request, over its identifier `id`. Returns `false` if no reply is stored.
     pub fn repeat(&self, hello: &Hello, id: &CmId) -> bool {
         let answers = self.0.lock();
         let Some(answer) = answers.iter().rev().find(|answer| answer.to == *hello) else { return false };

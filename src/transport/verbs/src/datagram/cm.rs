@@ -31,7 +31,7 @@ pub struct Attempt {
     qp: Arc<UdQp>,
     id: Arc<CmId>,
     private_data: Box<[u8]>,
-    /// Local address, remote address, deadline.
+    /// Local address, remote address and deadline of the attempt.
     route: (SocketAddr, SocketAddr, Instant),
     /// `None` once the outcome is known.
     exchange: Mutex<Option<Exchange<Verbs>>>,
@@ -39,7 +39,7 @@ pub struct Attempt {
 
 impl UdQp {
     pub(super) fn hello(&self, id: &CmId) -> Hello {
-        // The low 32 bits of a token are unique while the kernel may repeat a request.
+        // The low 32 bits of the token are enough: they do not recur while the kernel may repeat the request.
         Hello { endpoint: self.sink.number(), qp: self.number(), request: id.token() as u32, port: id.own_port() }
     }
 
@@ -95,7 +95,7 @@ impl Attempt {
                 self.step(cm::retry_lookup(&self.qp.device, Some(self.route), &self.id));
             }
             kind::RDMA_CM_EVENT_ESTABLISHED => self.answered(event),
-            // The kernel reports rejections in this way.
+            // The kernel reports a rejection as this event, with the positive status of the SIDR reply.
             kind::RDMA_CM_EVENT_UNREACHABLE if event.status > 0 => self.give_up(match event.status {
                 REJECTED => rejection::read(rejection::REJECTED_BY_APPLICATION, &event.private_data, false),
                 _ => ConnectionReport::NonPeerRejected,
@@ -148,8 +148,8 @@ impl Attempt {
     }
 }
 
-/// Returns the index of `gid` on the adapter's port, or 0. Ethernet may have it once per RoCE version; like the kernel,
-/// this prefers the routable RoCE v2.
+/// Returns the index of `gid` in the GID table of the adapter's port; 0 if it is missing. An Ethernet port may have the
+/// GID once per RoCE version; like the kernel, this prefers the routable RoCE v2.
 pub(super) fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
     let found = device.context.gid_indices(device.place.port, gid);
     let types =

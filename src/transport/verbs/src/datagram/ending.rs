@@ -45,7 +45,8 @@ impl UdQp {
         let quiet = ending.quiet.filter(|(seen, _)| *seen == completions).unwrap_or((completions, now));
         ending.quiet = Some(quiet);
         let (quiet, since) = (now - quiet.1, ending.since.map_or(Duration::MAX, |since| now - since));
-        // Soft-RoCE takes and fills a receive in one step, and a reset waits for this step (Linux 6.1, 6.12, 7.3).
+        // Soft-RoCE takes and fills a receive in one step, for which a reset waits (Linux 6.1, 6.12, 7.3). So there no
+        // report of the last buffer is needed.
         let reached = self.device.limits.quirks.fills_in_one_step
             || self.last_reached.load(Ordering::Acquire)
             || quiet >= SRQ_LIMIT;

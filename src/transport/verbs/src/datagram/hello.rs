@@ -13,7 +13,7 @@ const _: () = assert!(HEADER + MAX_PRIVATE_DATA <= 136);
 /// Magic number and version of the format.
 const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 
-/// The sender of a request or reply.
+/// The contents of the header, which describe the sender of the request or reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
     /// Endpoint number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).

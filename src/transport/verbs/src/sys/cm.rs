@@ -19,7 +19,7 @@ use super::device::name_of;
 use super::freeing::Freeing;
 use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock, zeroed};
 
-/// Executes a call that returns 0, or -1 with errno. Repeats it after EINTR or EAGAIN.
+/// Executes a call that returns 0, or -1 with errno, under the fork lock. Repeats it after EINTR or EAGAIN.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| once(&mut call))
 }
@@ -29,8 +29,8 @@ fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     with_fork_lock(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
-/// Bytes of memory for an identifier. librdmacm 44 ignores that its table of identifiers, which grows by 8 KiB at every
-/// 1,024th, cannot grow, and then crashes when it destroys the identifier.
+/// Bytes of memory for an identifier. The table of identifiers of librdmacm 44 grows by 8 KiB at every 1,024th. If it
+/// cannot grow, librdmacm ignores that, and crashes when it destroys the identifier.
 const ID_MEMORY: usize = 16 << 10;
 
 pub type EventChannel = Owned<rdma_event_channel, Arc<Freeing>, 1>;
@@ -44,7 +44,7 @@ pub struct Event {
     pub status: i32,
     /// The peer's private data, with padding.
     pub private_data: Vec<u8>,
-    /// Of a request or reply: maximum concurrent reads by the peer and by this end.
+    /// Of a request or reply for a connection: maximum concurrent reads by the peer, and by this end. 0 for datagrams.
     pub reads: (u8, u8),
     pub incoming: Option<CmId>,
     /// Of a reply for datagrams: the path to the peer, and its queue pair number.
@@ -187,7 +187,8 @@ impl CmId {
             // SAFETY: a live identifier.
             let answer = once(|| unsafe { rdma_listen(self.as_ptr(), backlog) });
             match answer.as_ref().err().and_then(io::Error::raw_os_error) {
-                // The identifier listens: the interrupted call was the library's later query of the address.
+                // The identifier listens already: the signal interrupted only the library's query of the address, after
+                // the kernel's listen.
                 Some(libc::EINVAL) if interrupted => return Ok(()),
                 Some(_) => interrupted = true,
                 None => {}
@@ -248,7 +249,7 @@ impl CmId {
         outcome(|| unsafe { rdma_disconnect(self.as_ptr()) })
     }
 
-    /// Notifies the kernel that data arrived before the establishment.
+    /// Notifies the kernel that the peer's data arrived before the connection was established.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
         let _ = outcome(|| unsafe { rdma_notify(self.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });

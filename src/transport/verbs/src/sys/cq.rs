@@ -50,17 +50,17 @@ pub fn batch() -> Result<Box<Batch>, NoMemory> {
     memory::boxed(zeroed())
 }
 
-/// A completion queue that receives no completions.
+/// A completion queue that only occupies an offset, and receives no completions.
 pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
 
-/// Depth for 1 MiB of memory.
+/// Depth at which a queue takes 1 MiB of memory, and so covers offset 0x90000.
 const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 
 impl UnusedCq {
     /// Creates a completion queue over offset 0x90000 of a soft-iWARP context. It must be the context's first queue.
     ///
     /// The kernel maps each queue at the lowest free offset. The driver (rdma-core 44 to 56) rejects 0x90000 as
-    /// invalid, so no further queue could be created there.
+    /// invalid, so the creation of a queue that begins there would fail.
     pub fn over_invalid_key(context: &Arc<Context>) -> io::Result<Self> {
         // SAFETY: an open context; a completion queue needs no channel and no cookie.
         Owned::made(context.clone(), |context| unsafe {
@@ -69,7 +69,7 @@ impl UnusedCq {
     }
 }
 
-/// A completion queue, with a flag that a read event sets.
+/// A completion queue, with a flag that `Channel::drain` sets when it reads an event of the queue.
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 
 impl RawCq {
@@ -89,7 +89,7 @@ impl RawCq {
         usize::try_from(self.cqe).unwrap_or(0)
     }
 
-    /// Returns the oldest completions, or the errno of the call.
+    /// Removes and returns the oldest completions, up to [`BATCH`]. An error is the errno of the call.
     #[inline]
     pub fn poll<'a>(&self, batch: &'a mut Batch) -> Result<&'a [ibv_wc], c_int> {
         // SAFETY: a live queue, and an array of `BATCH` entries.

@@ -35,7 +35,8 @@ pub struct Port {
 }
 
 impl Way {
-    /// Creates a way from GID index `from` of port `number` to another port. Set `global` if the network has only GIDs.
+    /// Creates a way from GID index `from` of port `number` to another port. With `global`, each packet has a GRH, as
+    /// [`needs_grh`] requires.
     pub fn new(number: u8, from: u8, to: &Port, global: bool) -> Self {
         Way(ibv_ah_attr {
             grh: ibv_global_route {
@@ -64,7 +65,7 @@ impl AddressHandle {
 }
 
 impl CmId {
-    /// Returns the local port of the resolved route.
+    /// Returns the address of the local port of the resolved route; only its GID if no path is known.
     pub fn own_port(&self) -> Port {
         // SAFETY: the union begins with the GID, for which any bytes are valid.
         let gid = unsafe { mem::transmute_copy::<_, [u8; 16]>(&self.route.addr.addr) };

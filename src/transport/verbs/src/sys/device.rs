@@ -89,7 +89,7 @@ impl Context {
         Ok(attr)
     }
 
-    /// Returns a port's GID at an index, from 0.
+    /// Returns the GID at `index` (from 0) in the table of a port.
     pub fn query_gid(&self, port: u8, index: u8) -> io::Result<[u8; 16]> {
         let mut gid = ibv_gid { raw: [0; 16] };
         // SAFETY: `gid` is writable.

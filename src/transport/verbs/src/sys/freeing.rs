@@ -1,11 +1,12 @@
 //! Threads for calls that can block: the destruction of objects.
 //!
-//! The kernel can block such a call for a minute, for example until all references to a queue pair have gone, or on
-//! iWARP until the peer responds. The adapter's progress thread serves all connections, so it destroys nothing: it
-//! passes the objects to these threads. Calls of the program destroy objects themselves, without a lock of this transport.
+//! The kernel can block such a call for a minute, for example on iWARP until the peer responds. The adapter's progress
+//! thread serves all connections, so it destroys no objects, but passes them to these threads. Calls of the program
+//! destroy objects themselves, without a lock of this transport.
 //!
-//! Normally one thread runs all tasks, from the first task until the adapter is closed. If it takes none for
-//! [`BLOCKED_AFTER`], another thread takes the next task, up to [`MAX_THREADS`]. Further threads end when there is no task.
+//! Normally one thread runs all tasks, from the first task until the adapter is closed. If no task has been started for
+//! [`BLOCKED_AFTER`], a further thread takes the next task, up to [`MAX_THREADS`]. Further threads end when there is no
+//! task.
 //!
 //! A task owns its objects and their parents, so a queue pair is destroyed before its completion queues and its zone.
 
@@ -17,7 +18,7 @@ use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
 use host::thread::{self, Id, isolate};
 
-/// Maximum number of threads of an adapter. More are needed only if as many calls block.
+/// Maximum number of threads of an adapter. More would be needed only if this many calls block.
 const MAX_THREADS: usize = 64;
 /// Time without a started task after which the running calls count as blocked. Soft-RoCE destroys a queue pair in less.
 const BLOCKED_AFTER: Duration = Duration::from_millis(10);
@@ -28,11 +29,11 @@ type Task = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 pub struct Freeing {
     state: Mutex<State>,
-    /// Notified when there is a task, or no further one.
+    /// Notified when a task is added, and when [`Freeing::close`] begins.
     added: Condvar,
     /// Notified when a thread becomes idle or ends.
     settled: Condvar,
-    /// The thread that must not destroy objects.
+    /// The progress thread, which must not destroy objects.
     progress: OnceLock<Id>,
 }
 
@@ -45,7 +46,7 @@ struct State {
     idle: usize,
     /// Time at which a thread last took a task.
     taken: Option<Instant>,
-    /// Set once idle threads end.
+    /// Set by [`Freeing::close`]: threads without a task end.
     closed: bool,
 }
 
@@ -75,7 +76,7 @@ impl Freeing {
         self.progress.get() == Some(&Id::current())
     }
 
-    /// Runs `task` in a thread. Without memory, drops it instead.
+    /// Runs `task` in a thread. Without memory, fails and drops `task`, which destroys its objects in this thread.
     pub fn run(self: &Arc<Self>, task: impl FnOnce() + Send + 'static) -> Result<(), NoMemory> {
         let task: Task = memory::boxed(task)?;
         let grows = {
@@ -91,7 +92,8 @@ impl Freeing {
         Ok(())
     }
 
-    /// Starts a thread, which has been counted.
+    /// Starts a thread that [`State::grows`] has counted. If it cannot start and there is no other thread, runs the
+    /// tasks in this thread.
     fn grow(self: &Arc<Self>) {
         let own = self.clone();
         let Err(error) = thread::start(c"dat-verbs-free", move || own.work()) else { return };
@@ -111,7 +113,7 @@ impl Freeing {
 
     fn work(self: Arc<Self>) {
         let mut state = self.state.lock();
-        // Set while this thread takes tasks without waiting for others.
+        // Set while this thread takes tasks immediately. Otherwise it takes one only once the others count as blocked.
         let mut active = false;
         loop {
             let now = Instant::now();
@@ -144,7 +146,7 @@ impl Freeing {
         self.settled.notify_all();
     }
 
-    /// Waits until all tasks have ended, but not beyond `limit`. Threads end after their tasks, which own their objects.
+    /// Waits until all tasks have ended, at most until `limit`. Threads end after their tasks, which own their objects.
     pub fn close(&self, limit: Instant) {
         let mut state = self.state.lock();
         state.closed = true;

@@ -14,7 +14,7 @@ pub mod headers {
     include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 }
 
-/// Asserts equal sizes, alignments and offsets of fields.
+/// Asserts that a structure in Rust and a structure in the headers have equal sizes, alignments and offsets of fields.
 macro_rules! same {
     ($ours:ty, $theirs:ident: $($($own:ident).+ = $($field:ident).+),* $(,)?) => {
         const _: () = {

@@ -15,7 +15,7 @@ use super::device::Context;
 pub type Pd = Owned<ibv_pd, Arc<Context>>;
 /// Registered memory. Local segments use its `lkey`, peers its `rkey`.
 pub type Mr = Owned<ibv_mr, Arc<Pd>>;
-/// A memory window. A posted bind changes its `rkey`, under the caller's lock.
+/// A memory window. [`RawQp::post_bind`](super::qp::RawQp::post_bind) changes its `rkey`, under a lock.
 pub type Mw = Owned<ibv_mw, Arc<Pd>>;
 /// `IBV_ACCESS_*` bits.
 pub type Access = c_int;
@@ -43,7 +43,8 @@ impl Pd {
 }
 
 impl Mr {
-    /// Registers `len` bytes at `addr`. The kernel checks that they are mapped; the program must permit their use.
+    /// Registers `len` bytes at `addr`. The kernel checks that the bytes are mapped. The program must permit the device
+    /// to access them until the drop.
     pub fn new(pd: &Arc<Pd>, addr: u64, len: usize, access: Access) -> io::Result<Self> {
         // SAFETY: the kernel pins the pages or fails; the call accesses no memory.
         Owned::made(pd.clone(), |pd| unsafe { ibv_reg_mr(pd.as_ptr(), addr as *mut _, len, access) })
@@ -52,7 +53,7 @@ impl Mr {
 
 impl Mw {
     /// Creates an unbound window. Every queue pair of the zone can bind a type 1 window, repeatedly, and serve it. A
-    /// type 2 window is bound once; only the binding queue pair serves it, and must outlive it.
+    /// type 2 window is bound once; only the queue pair that bound it serves it, and must outlive it.
     pub fn new(pd: &Arc<Pd>, kind: ibv_mw_type::Type) -> io::Result<Self> {
         // SAFETY: a live zone.
         Owned::made(pd.clone(), |pd| unsafe { ibv_alloc_mw(pd.as_ptr(), kind) }.unwrap_or(ptr::null_mut()))

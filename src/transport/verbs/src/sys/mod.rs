@@ -1,8 +1,8 @@
 //! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
-//! Each value owns its parents (a queue pair its zone and completion queues, a zone its device), so parents outlive
-//! their children. Both libraries are thread-safe, so [`Owned`] is `Send` and `Sync`. A call that destroys an object can
-//! block, so the progress thread passes the object to a thread of [`freeing`].
+//! Each value owns its parents, so parents outlive their children: a queue pair owns its zone and completion queues, a
+//! zone its device. Both libraries are thread-safe, so [`Owned`] is `Send` and `Sync`. A call that destroys an object
+//! can block, so the progress thread passes the object to a thread of [`freeing`].
 //!
 //! # Forks
 //! Neither library protects its locks across a fork. So [`with_fork_lock`] wraps calls of librdmacm, and calls that
@@ -10,8 +10,8 @@
 //! never uses.
 //!
 //! Since Linux 5.12 a fork copies registered pages for the child. There ibv_fork_init must not be called, because it
-//! would exclude the pages from children (MADV_DONTFORK). On older kernels it must be called before a device is opened:
-//! copy on write would give the parent pages that the device does not use.
+//! would exclude the pages from children (MADV_DONTFORK). On older kernels it must be called before a device is opened.
+//! Otherwise copy on write would give the parent new pages, while the device accesses the old ones.
 //!
 //! # Cancellation
 //! Both libraries enter the kernel through libc, where a thread can be cancelled. So calls are made with cancellation
@@ -25,8 +25,8 @@
 //! no buffer. Functions newer than the libraries of Debian 11 are looked up at run time.
 //!
 //! Soft-RoCE's driver (rdma-core 44 to 56) resizes a completion queue or SRQ by unmapping its memory before it maps the
-//! new size. If that mapping fails, the next use crashes. So [`host::memory::must_be_mappable`] first tries to map as
-//! much.
+//! new size. If that mapping fails, the next use crashes. So [`host::memory::must_be_mappable`] first tries to map that
+//! many bytes.
 
 pub mod cm;
 pub mod cq;
@@ -62,11 +62,11 @@ static INITIALISED: AtomicBool = AtomicBool::new(false);
 /// Bytes of memory for initialising both libraries with all drivers; twice what rdma-core 44 takes.
 const INITIALISATION_MEMORY: usize = 1 << 20;
 
-/// Checks that the process has the descriptors and memory that both libraries take for their initialisation: a
-/// directory, a file in it, and one spare descriptor.
+/// Checks that the process has the memory and descriptors that both libraries need for their initialisation. The
+/// descriptors are for a directory, a file in it, and one spare.
 ///
 /// The libraries initialise themselves only once. A driver that fails to load with the first device list is missing for
-/// the lifetime of the process; so is a device for which librdmacm lacks memory with the first channel. If librdmacm
+/// the lifetime of the process. So is a device for which librdmacm lacks memory with the first channel. If librdmacm
 /// lacks memory for all devices, it deadlocks.
 pub fn check_room() -> io::Result<()> {
     if !INITIALISED.load(Ordering::Relaxed) {
@@ -101,7 +101,7 @@ pub fn repeat<R>(
     })
 }
 
-/// Repeats a call after EINTR or EAGAIN, which the libraries pass on.
+/// Repeats a call after EINTR or EAGAIN, which the libraries pass on, up to 20 times within 19 ms.
 fn again<R>(call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     let pauses = (0..20).map(|n| Duration::from_micros(n * 100));
     repeat(pauses, |error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)), call)
@@ -136,7 +136,7 @@ fn zeroed<T: Zeroable>() -> T {
 pub trait Object: 'static {
     /// Log message if an object cannot be destroyed.
     const STAYS: &str;
-    /// Set if values are dropped under locks, so that no thread of the program may destroy the object.
+    /// `true` if values are dropped under locks. Then a thread of [`freeing`] makes the call, which can block.
     const UNDER_LOCKS: bool;
 
     /// Destroys an object. Returns 0 or an errno.
@@ -205,8 +205,8 @@ impl<T: Object, P: Ancestor, const N: usize> Owned<T, P, N> {
         Owned { live: ManuallyDrop::new(Live { raw, notes: None, descriptors: [-1; N], parent }) }
     }
 
-    /// Wraps an object that `make` creates from its parent. `fds` returns the object's descriptors, which no fork in
-    /// between inherits. Makes the last descriptor non-blocking.
+    /// Wraps an object that `make` creates from its parent. `fds` returns the object's descriptors, which forked
+    /// children close; no fork happens between the two calls. Makes the last descriptor non-blocking.
     fn with_descriptors(
         parent: P,
         make: impl FnOnce(&P) -> io::Result<NonNull<T>>,
@@ -271,7 +271,7 @@ impl<T: Object, P: Ancestor, const N: usize> Drop for Owned<T, P, N> {
         let live = unsafe { ManuallyDrop::take(&mut self.live) };
         let freeing = live.parent.freeing().clone();
         if T::UNDER_LOCKS || freeing.is_progress_thread() {
-            // Without memory, this thread destroys the object.
+            // Without memory for the task, its drop destroys the object in this thread.
             let _ = freeing.run(move || drop(live));
         }
     }
@@ -314,7 +314,7 @@ fn meaning(answer: c_int) -> io::Result<()> {
     }
 }
 
-/// Returns the first two numbers of a version.
+/// Returns the first two numbers of a version; 0 for a number that is missing or too large.
 pub fn version(text: &str) -> (u32, u32) {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))

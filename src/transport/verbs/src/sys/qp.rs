@@ -38,7 +38,8 @@ fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
     ibv_mw_bind_info { mr: mr.as_ptr(), addr, length, mw_access_flags: access }
 }
 
-/// Maximum length of an element that all devices accept, and of a message: a receive cut to it fits every message.
+/// Maximum length of a segment that all devices accept, and of a message. So a receive whose segment is shortened to
+/// this length still fits every message.
 pub const MAX_MESSAGE: u64 = 0x7fff_ffff;
 
 #[inline(always)]
@@ -75,7 +76,7 @@ pub enum Start {
     Alone,
 }
 
-/// The flags of each request: all complete, and some wait for earlier reads.
+/// Returns the flags that each request has: it gets a completion, and with `fence` waits for earlier reads.
 #[inline(always)]
 fn signalled(fence: bool) -> u32 {
     ibv_send_flags::IBV_SEND_SIGNALED.0 | if fence { ibv_send_flags::IBV_SEND_FENCE.0 } else { 0 }
@@ -90,7 +91,7 @@ pub(super) struct PostSend {
 }
 
 impl RawQp {
-    /// Creates a queue pair in RESET. `cqs` are for requests and receives.
+    /// Creates a queue pair in the state RESET. `cqs` are the completion queues for requests and for receives.
     pub fn new(
         kind: ibv_qp_type::Type,
         pd: &Arc<Pd>,
@@ -118,7 +119,7 @@ impl RawQp {
         code(|| unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
     }
 
-    /// Changes to a state, with the attributes of `mask` that `set` writes.
+    /// Changes to a state. `set` writes the further attributes, which `mask` selects.
     pub fn change(
         &self,
         state: ibv_qp_state::Type,
@@ -186,7 +187,7 @@ impl RawQp {
             }
             Operation::WriteImmediate { to, value, solicited: yes, .. } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
-                // The value keeps its byte order.
+                // The device sends the value's bytes as they are in memory.
                 wr.imm_data_invalidated_rkey_union.imm_data = value;
                 wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
                 flags |= inline | solicited_if(yes);
@@ -204,7 +205,7 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
-    /// Returns whether to send inline. 0 bytes need neither a copy nor a fetch.
+    /// Returns whether inline data has room. `false` for 0 bytes, which need neither a copy nor a fetch.
     #[inline(always)]
     fn takes(&self, elements: &[ibv_sge]) -> bool {
         total(elements).wrapping_sub(1) < self.inline
@@ -277,7 +278,7 @@ impl RawQp {
         self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], start)
     }
 
-    /// Binds a type 1 window to a range. This replaces its binding and its key.
+    /// Binds a type 1 window to a range. This replaces the window's binding and key.
     pub fn post_bind(&self, (id, fence): (u64, bool), mw: &Mw, range: Range<'_>) -> io::Result<()> {
         let mut bind: ibv_mw_bind = zeroed();
         bind.wr_id = id;
@@ -321,7 +322,7 @@ fn post_receive(
     }
 }
 
-/// Calls `post`. Out of line, because most requests have one segment.
+/// Calls `post` with any number of elements. Out of line, because most requests have one segment.
 #[cold]
 #[inline(never)]
 fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {

@@ -3,7 +3,8 @@
 use dat_conformance::Network;
 use dat_verbs::Verbs;
 
-/// Returns the network of the interface `$RDMA`, by default of `v0` in the virtual machine of tests-c/verbs.
+/// Returns the network of the interface that the environment variable `RDMA` names; by default `v0`, as in the virtual
+/// machine of tests-c/verbs.
 pub fn network() -> Network<Verbs> {
     let netdev = std::env::var("RDMA").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "v0".to_owned());
     Network::new("verbs", &format!("{netdev} 0"))
