@@ -9,7 +9,7 @@
 //! | [`fork`], [`descriptor`] | locks and descriptors during a fork, flags of descriptors |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`], [`net`], [`sysfs`], [`environment`] | resource limits, network interfaces, RDMA devices, variables |
-//! | [`diagnostics`], [`topic`], [`mod@print`] | log messages, their sections in troubleshooting.md, standard output |
+//! | [`diagnostics`], [`topic`], [`print`](mod@print) | log messages, their sections in troubleshooting.md, standard output |
 //! | [`cstr`], [`symbol`], [`own_library`] | C strings, symbols, the library that contains the code |
 //! | [`asymmetric`], [`epoch`] | a fence that costs nothing on one side, reclamation without locked instructions |
 //! | [`word`] | atomic words, real or in a model |
