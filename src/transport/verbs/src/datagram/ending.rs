@@ -108,7 +108,8 @@ impl UdQp {
             let mut sends = self.sends.lock();
             let ready = !self.device.is_gone() && self.make_ready().is_ok();
             sends.failed = None;
-            if ready && sends.feed(&self.raw).is_ok() {
+            // The completion of a posted datagram posts the others.
+            if ready && (sends.feed(&self.raw).is_ok() || sends.on_device > 0) {
                 log::info!(target: host::diagnostics::EP, "queue pair {}: recovered from an error", self.number());
                 return false;
             }
