@@ -47,7 +47,7 @@ unsafe extern "C" fn drop_value<T>(value: *mut c_void) {
 }
 
 impl<T: Default> PerThread<T> {
-    /// Creates a key without values.
+    /// Creates an instance without values. The first [`PerThread::with`] creates its key.
     pub const fn new() -> Self {
         PerThread { key: AtomicU64::new(0), values: PhantomData }
     }

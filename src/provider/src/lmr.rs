@@ -72,9 +72,10 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
     }
 }
 
-/// Defines the slots of dat_lmr_create and dat_lmr_query of the version in scope. In `create`, peers address the region
-/// by `$base`, which can use the argument in braces, and the LMR handle is the argument at `$position`. In `query`, the
-/// list sets fields that only this version has.
+/// Defines the slots of dat_lmr_create and dat_lmr_query of the version in scope. In `create`, the braces contain the
+/// argument that only this version has, which follows the privileges. The expression `$base`, which can use this
+/// argument, is the [`Base`](crate::core::Base) of the addresses that peers use. The LMR handle is the argument at
+/// `$position`. In `query`, the list sets fields that only this version has.
 #[macro_export]
 macro_rules! lmr_slots {
     (

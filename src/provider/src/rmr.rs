@@ -69,9 +69,9 @@ pub struct Bind<V: Version> {
 
 /// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address the segment.
 ///
-/// The numbers of arguments differ between the versions, and are needed for the subtype of an error: the triplet has
-/// number `position` and the privileges the next one, the RMR context has number `last`. `positions` contains the
-/// numbers of the arguments that core checks.
+/// The subtype of an error depends on the position of the wrong argument, which differs between the versions: the
+/// triplet is argument `position`, the privileges are the next one, and the RMR context is argument `last`. `positions`
+/// contains the positions of the arguments that core checks.
 pub fn bind<F: Provider>(
     call: &Bind<F::Version>,
     [position, last]: [u32; 2],

@@ -33,7 +33,8 @@ struct Found {
     directory: Option<PathBuf>,
     command: Option<String>,
     stopped: bool,
-    /// The TCP connections of a process that does not respond, otherwise empty.
+    /// The TCP connections of a process that does not respond. Empty if it responds, or if it was found by its directory
+    /// of shm.
     connections: Vec<Connection>,
     process: Process,
 }

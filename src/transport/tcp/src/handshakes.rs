@@ -35,8 +35,9 @@ pub const CLOSED: u64 = 1 << 63;
 
 pub type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-/// A service point, a peer without a complete greeting, or an attempt of this end. Or an accepted connection without a
-/// record from its peer, or a stream that this end has closed: these sockets are in `Shared::sockets`.
+/// A service point, a peer without a complete greeting, or an attempt of this end, with its socket in
+/// [`Handshakes::sockets`]. Or an accepted connection without a record from its peer, or a stream that this end has
+/// closed, with its socket in `Shared::sockets`.
 pub enum Half {
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },

@@ -193,7 +193,7 @@ impl Rx {
         Ok(())
     }
 
-    /// Stores bytes of a response record that lacked `left` bytes.
+    /// Stores received bytes of a response record. `left` is the number of bytes that its payload lacked before them.
     fn respond(&mut self, link: impl Link, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
         let (places, offset, ends) = link.response(left).ok_or_else(violation)?;
         // If the record does not end the response, `len` is so large that no byte is in the last word.

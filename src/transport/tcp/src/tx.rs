@@ -221,8 +221,9 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends the kernel's acknowledgement of reports to a peer that has sent requests, unless requests of this end are
-    /// outstanding.
+    /// Sends the kernel's TCP acknowledgement of the `HANDLED` records just received. Otherwise the kernel would send it
+    /// when the peer's next request is read, before the reply. Does nothing if the peer has sent no requests, or if
+    /// requests of this end are outstanding: these contain the acknowledgement.
     pub fn acknowledge_reports(&self) {
         let serves = |stream: &&Arc<Stream>| self.requests.is_empty() && stream.handled.load(Ordering::Relaxed) > 0;
         self.stream.iter().filter(serves).for_each(|stream| stream.socket.acknowledge());

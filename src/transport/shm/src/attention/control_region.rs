@@ -72,7 +72,8 @@ pub struct ControlRegion {
     probe: Box<u64>,
     own_proc: OnceCell<bool>,
     ends: AtomicBool,
-    /// Set if this process is registered for the fences of peers, and executes fences for them.
+    /// Set if this process is registered with membarrier(2). Its threads then take part in the fences of peers, and
+    /// [`ControlRegion::fence_peers`] executes such fences in the peers.
     pub fences: bool,
 }
 

@@ -323,7 +323,9 @@ impl Tx {
         mark
     }
 
-    /// Adds the entry of a started request. Ensures a poll that reports a failure, or a copy that must be reported.
+    /// Adds the entry of a started request. If the request is announced, the end is polled from now on. If it has failed,
+    /// or is copied already and its completion must be reported, schedules a poll, and requests a notification for when
+    /// the peer has consumed the earlier records.
     #[inline]
     fn fly(&mut self, end: &End, in_flight: TxInFlight, signalled: bool) {
         let done = in_flight.done;
