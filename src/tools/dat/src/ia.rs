@@ -60,7 +60,12 @@ impl FromStr for Request {
             let (version, safety) = text.split_once(' ')?;
             let (major, minor) = version.split_once('.')?;
             let version = (major.parse().ok()?, minor.parse().ok()?);
-            Some(Self { version, thread_safe: safety == "threadsafe" })
+            let thread_safe = match safety {
+                "threadsafe" => true,
+                "nonthreadsafe" => false,
+                _ => return None,
+            };
+            Some(Self { version, thread_safe })
         };
         parse().ok_or_else(|| format!("{text} is not of the form \"1.2 threadsafe\""))
     }

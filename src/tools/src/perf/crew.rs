@@ -14,6 +14,7 @@ use super::cpus::pin;
 use super::goal::{Goal, Turn};
 use super::interval::Intervals;
 use super::latency;
+use super::limit::OtherFailed;
 use super::plan::{Plan, Test};
 use super::stream::{self, Part};
 use super::worker::Worker;
@@ -67,10 +68,16 @@ pub fn run<'a>(
         // The other threads end when their senders of turns are dropped.
         drop(turns);
         let others: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect();
-        let failed = reported.try_iter().find_map(Result::err);
-        let threads = [made?].into_iter().chain(others.into_iter().flatten()).collect();
-        failed.map_or(Ok(Outcome { threads, usage }), Err)
+        let failed = reported.try_iter().filter_map(Result::err);
+        let (first, error) = made.map_or_else(|error| (None, Some(error)), |first| (Some(first), None));
+        let threads = first.into_iter().chain(others.into_iter().flatten()).collect();
+        cause(error.into_iter().chain(failed)).map_or(Ok(Outcome { threads, usage }), Err)
     })
+}
+
+/// Returns the first error that is not a consequence of another thread's failure, or else the first.
+fn cause(errors: impl Iterator<Item = anyhow::Error>) -> Option<anyhow::Error> {
+    errors.min_by_key(|error| error.is::<OtherFailed>())
 }
 
 struct Member<'a> {
@@ -237,7 +244,7 @@ fn follow(
             match turn {
                 Ok(turn) => Ok(Some(turn)),
                 Err(TryRecvError::Empty) => Ok(None),
-                Err(TryRecvError::Disconnected) => bail!("another thread has failed"),
+                Err(TryRecvError::Disconnected) => bail!(OtherFailed),
             }
         })?;
         if turn.transfers == 0 {
@@ -249,3 +256,6 @@ fn follow(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The early end of a measurement: the time limit, an interrupt, or the failure of a thread.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,6 +9,18 @@ use anyhow::{Result, ensure};
 use parking_lot::Mutex;
 
 use crate::interrupt::Interrupt;
+
+/// The error of a thread that ends because another one has failed.
+#[derive(Debug)]
+pub struct OtherFailed;
+
+impl fmt::Display for OtherFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("another thread has failed")
+    }
+}
+
+impl std::error::Error for OtherFailed {}
 
 /// The limits of a measurement, which clones share.
 #[derive(Clone, Debug)]
@@ -45,7 +58,7 @@ impl Limit {
     /// Fails if the measurement must end. Threads call this periodically.
     pub fn check(&self) -> Result<()> {
         ensure!(!self.interrupt.is_set(), "interrupted");
-        ensure!(!self.failed.load(Ordering::Relaxed), "another thread has failed");
+        ensure!(!self.failed.load(Ordering::Relaxed), OtherFailed);
         ensure!(!self.left().is_zero(), "it takes longer than {} s (--limit)", self.timeout.as_secs());
         Ok(())
     }

@@ -6,5 +6,7 @@ fn requests_are_text() {
         assert_eq!(text.parse::<Request>().unwrap().to_string(), text);
     }
     assert_eq!(Request::of(Api::V12).to_string(), "1.2 nonthreadsafe");
-    assert!("1.2".parse::<Request>().is_err());
+    for text in ["1.2", "1.2 safe", "1 threadsafe"] {
+        assert!(text.parse::<Request>().is_err(), "{text}");
+    }
 }
