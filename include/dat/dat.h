@@ -117,27 +117,17 @@ typedef DAT_HANDLE DAT_SRQ_HANDLE;
 
 /** Kind of an object, see dat_get_handle_type. */
 typedef enum dat_handle_type {
-    /** Connection request. */
     DAT_HANDLE_TYPE_CR = 0,
-    /** Endpoint. */
     DAT_HANDLE_TYPE_EP = 1,
-    /** Event dispatcher. */
     DAT_HANDLE_TYPE_EVD = 2,
-    /** Interface adapter. */
     DAT_HANDLE_TYPE_IA = 3,
-    /** Local memory region. */
     DAT_HANDLE_TYPE_LMR = 4,
-    /** Public service point. */
     DAT_HANDLE_TYPE_PSP = 5,
-    /** Protection zone. */
     DAT_HANDLE_TYPE_PZ = 6,
-    /** Remote memory region. */
     DAT_HANDLE_TYPE_RMR = 7,
-    /** Reserved service point. */
     DAT_HANDLE_TYPE_RSP = 8,
     /** Consumer notification object. */
     DAT_HANDLE_TYPE_CNO = 9,
-    /** Shared receive queue. */
     DAT_HANDLE_TYPE_SRQ = 10,
 } DAT_HANDLE_TYPE;
 
@@ -158,15 +148,10 @@ typedef DAT_UINT64 DAT_PORT_QUAL;
 
 /** Quality of service of a connection; bits in DAT_PROVIDER_ATTR. */
 typedef enum dat_qos {
-    /** Best effort. */
     DAT_QOS_BEST_EFFORT = 0x00,
-    /** High throughput. */
     DAT_QOS_HIGH_THROUGHPUT = 0x01,
-    /** Low latency. */
     DAT_QOS_LOW_LATENCY = 0x02,
-    /** Economy. */
     DAT_QOS_ECONOMY = 0x04,
-    /** Premium. */
     DAT_QOS_PREMIUM = 0x08,
 } DAT_QOS;
 
@@ -275,13 +260,10 @@ typedef enum dat_iov_ownership {
 
 /** Kinds of events that an event dispatcher admits. */
 typedef enum dat_evd_flags {
-    /** Software events. */
     DAT_EVD_SOFTWARE_FLAG = 0x001,
-    /** Connection requests. */
     DAT_EVD_CR_FLAG = 0x010,
     /** Completions of data transfers. */
     DAT_EVD_DTO_FLAG = 0x020,
-    /** Connection events. */
     DAT_EVD_CONNECTION_FLAG = 0x040,
     /** Completions of binds. */
     DAT_EVD_RMR_BIND_FLAG = 0x080,
@@ -307,7 +289,6 @@ typedef enum dat_evd_param_mask {
 
 /** Status of a data transfer or a bind. */
 typedef enum dat_dto_completion_status {
-    /** Success. */
     DAT_DTO_SUCCESS = 0,
     /** Not executed, because the connection ended or does not exist. */
     DAT_DTO_ERR_FLUSHED = 1,
@@ -441,9 +422,7 @@ typedef struct dat_software_event_data {
 
 /** Kind of an event. */
 typedef enum dat_event_number {
-    /** A data transfer completed. */
     DAT_DTO_COMPLETION_EVENT = 0x00001,
-    /** A bind completed. */
     DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
     /** A peer requests a connection. */
     DAT_CONNECTION_REQUEST_EVENT = 0x02001,
@@ -515,7 +494,6 @@ typedef enum dat_ep_state {
     DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7,
     /** Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8,
-    /** Connected. */
     DAT_EP_STATE_CONNECTED = 9,
     /** Disconnecting gracefully: posted requests complete first. */
     DAT_EP_STATE_DISCONNECT_PENDING = 10,
@@ -605,7 +583,6 @@ typedef struct dat_srq_attr {
 
 /** State of a shared receive queue. */
 typedef enum dat_srq_state {
-    /** The queue is operational. */
     DAT_SRQ_STATE_OPERATIONAL = 0,
     /** The queue has failed. */
     DAT_SRQ_STATE_ERROR = 1,

@@ -119,29 +119,18 @@ typedef DAT_HANDLE DAT_SRQ_HANDLE;
 
 /** Kind of an object, see dat_get_handle_type. */
 typedef enum dat_handle_type {
-    /** Connection request. */
     DAT_HANDLE_TYPE_CR = 0,
-    /** Endpoint. */
     DAT_HANDLE_TYPE_EP = 1,
-    /** Event dispatcher. */
     DAT_HANDLE_TYPE_EVD = 2,
-    /** Interface adapter. */
     DAT_HANDLE_TYPE_IA = 3,
-    /** Local memory region. */
     DAT_HANDLE_TYPE_LMR = 4,
-    /** Public service point. */
     DAT_HANDLE_TYPE_PSP = 5,
-    /** Protection zone. */
     DAT_HANDLE_TYPE_PZ = 6,
-    /** Remote memory region. */
     DAT_HANDLE_TYPE_RMR = 7,
-    /** Reserved service point. */
     DAT_HANDLE_TYPE_RSP = 8,
     /** Consumer notification object. */
     DAT_HANDLE_TYPE_CNO = 9,
-    /** Shared receive queue. */
     DAT_HANDLE_TYPE_SRQ = 10,
-    /** Common service point. */
     DAT_HANDLE_TYPE_CSP = 11,
     /** First kind of objects that extensions define. */
     DAT_HANDLE_TYPE_EXTENSION_BASE = 12,
@@ -164,15 +153,10 @@ typedef DAT_UINT64 DAT_PORT_QUAL;
 
 /** Quality of service of a connection; bits in DAT_PROVIDER_ATTR. */
 typedef enum dat_qos {
-    /** Best effort. */
     DAT_QOS_BEST_EFFORT = 0x00,
-    /** High throughput. */
     DAT_QOS_HIGH_THROUGHPUT = 0x01,
-    /** Low latency. */
     DAT_QOS_LOW_LATENCY = 0x02,
-    /** Economy. */
     DAT_QOS_ECONOMY = 0x04,
-    /** Premium. */
     DAT_QOS_PREMIUM = 0x08,
 } DAT_QOS;
 
@@ -283,13 +267,10 @@ typedef enum dat_iov_ownership {
 
 /** Kinds of events that an event dispatcher admits. */
 typedef enum dat_evd_flags {
-    /** Software events. */
     DAT_EVD_SOFTWARE_FLAG = 0x001,
-    /** Connection requests. */
     DAT_EVD_CR_FLAG = 0x010,
     /** Completions of data transfers. */
     DAT_EVD_DTO_FLAG = 0x020,
-    /** Connection events. */
     DAT_EVD_CONNECTION_FLAG = 0x040,
     /** Completions of binds. */
     DAT_EVD_RMR_BIND_FLAG = 0x080,
@@ -317,7 +298,6 @@ typedef enum dat_evd_param_mask {
 
 /** Status of a data transfer or a bind. */
 typedef enum dat_dto_completion_status {
-    /** Success. */
     DAT_DTO_SUCCESS = 0,
     /** Not executed, because the connection ended or does not exist. */
     DAT_DTO_ERR_FLUSHED = 1,
@@ -453,9 +433,7 @@ typedef struct dat_software_event_data {
 
 /** Kind of an event. */
 typedef enum dat_event_number {
-    /** A data transfer completed. */
     DAT_DTO_COMPLETION_EVENT = 0x00001,
-    /** A bind completed. */
     DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
     /** A peer requests a connection. */
     DAT_CONNECTION_REQUEST_EVENT = 0x02001,
@@ -539,7 +517,6 @@ typedef enum dat_ep_state {
     DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7,
     /** Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8,
-    /** Connected. */
     DAT_EP_STATE_CONNECTED = 9,
     /** Disconnecting gracefully: posted requests complete first. */
     DAT_EP_STATE_DISCONNECT_PENDING = 10,
@@ -635,7 +612,6 @@ typedef struct dat_srq_attr {
 typedef enum dat_srq_state {
     /** The queue has failed. */
     DAT_SRQ_STATE_ERROR = 0,
-    /** The queue is operational. */
     DAT_SRQ_STATE_OPERATIONAL = 1,
     /** The queue is being destroyed. */
     DAT_SRQ_STATE_SHUTDOWN = 2,
@@ -945,13 +921,9 @@ typedef struct dat_rmr_param {
 
 /** Kinds of operations that complete. */
 typedef enum dat_dtos {
-    /** Send. */
     DAT_DTO_SEND = 0,
-    /** RDMA write. */
     DAT_DTO_RDMA_WRITE = 1,
-    /** RDMA read. */
     DAT_DTO_RDMA_READ = 2,
-    /** Receive. */
     DAT_DTO_RECEIVE = 3,
     /** Receive of a message that invalidated a context, see dat_ep_post_send_with_invalidate. */
     DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,

@@ -130,9 +130,7 @@ typedef enum dat_ib_op {
 
 /** Kind of the operation of an extended event. */
 typedef enum dat_ib_ext_type {
-    /** Fetch and add. */
     DAT_IB_FETCH_AND_ADD = 0,
-    /** Compare and swap. */
     DAT_IB_CMP_AND_SWAP = 1,
     /** RDMA write with immediate data, at the side that posted the write. */
     DAT_IB_RDMA_WRITE_IMMED = 2,
@@ -146,9 +144,7 @@ typedef enum dat_ib_ext_type {
     DAT_IB_UD_REMOTE_AH = 6,
     /** The address of the requesting endpoint, at the side that accepted the request. */
     DAT_IB_UD_PASSIVE_REMOTE_AH = 7,
-    /** Send of a datagram. */
     DAT_IB_UD_SEND = 8,
-    /** Receive of a datagram. */
     DAT_IB_UD_RECV = 9,
     /** A rejected request for an address. */
     DAT_IB_UD_CONNECT_REJECT = 10,
@@ -175,7 +171,6 @@ typedef enum dat_ib_ext_type {
 
 /** Status of an extended operation. */
 typedef enum dat_ib_status {
-    /** The operation succeeded. */
     DAT_OP_SUCCESS = 0,
     /** The operation failed; the status in dto_completion_event_data is the reason. */
     DAT_IB_OP_ERR = 1,
@@ -193,23 +188,16 @@ typedef enum dat_ib_return {
 
 /** Kinds of extended operations that complete, as values of DAT_DTOS. */
 typedef enum dat_ib_dtos {
-    /** RDMA write with immediate data. */
     DAT_IB_DTO_RDMA_WRITE_IMMED = 8,
     /** Receive of the immediate data of an RDMA write. */
     DAT_IB_DTO_RECV_IMMED = 9,
-    /** Fetch and add. */
     DAT_IB_DTO_FETCH_ADD = 10,
-    /** Compare and swap. */
     DAT_IB_DTO_CMP_SWAP = 11,
     /** Receive of a message with immediate data. */
     DAT_IB_DTO_RECV_MSG_IMMED = 12,
-    /** Send of a datagram. */
     DAT_IB_DTO_SEND_UD = 13,
-    /** Receive of a datagram. */
     DAT_IB_DTO_RECV_UD = 14,
-    /** Receive of a datagram with immediate data. */
     DAT_IB_DTO_RECV_UD_IMMED = 15,
-    /** Collective operation. */
     DAT_IB_DTO_COLLECTIVES = 16,
 } DAT_IB_DTOS;
 
@@ -434,37 +422,21 @@ typedef void *DAT_IB_COLLECTIVE_MEMBER;
 
 /** Type of the data of a reduction. */
 typedef enum dat_ib_collective_data_type {
-    /** The type int8. */
     DAT_IB_COLLECTIVE_TYPE_INT8 = 0,
-    /** The type uint8. */
     DAT_IB_COLLECTIVE_TYPE_UINT8 = 1,
-    /** The type int16. */
     DAT_IB_COLLECTIVE_TYPE_INT16 = 2,
-    /** The type uint16. */
     DAT_IB_COLLECTIVE_TYPE_UINT16 = 3,
-    /** The type int32. */
     DAT_IB_COLLECTIVE_TYPE_INT32 = 4,
-    /** The type uint32. */
     DAT_IB_COLLECTIVE_TYPE_UINT32 = 5,
-    /** The type int64. */
     DAT_IB_COLLECTIVE_TYPE_INT64 = 6,
-    /** The type uint64. */
     DAT_IB_COLLECTIVE_TYPE_UINT64 = 7,
-    /** The type float. */
     DAT_IB_COLLECTIVE_TYPE_FLOAT = 8,
-    /** The type double. */
     DAT_IB_COLLECTIVE_TYPE_DOUBLE = 9,
-    /** The type long double. */
     DAT_IB_COLLECTIVE_TYPE_LONG_DOUBLE = 10,
-    /** The type short int. */
     DAT_IB_COLLECTIVE_TYPE_SHORT_INT = 11,
-    /** The type 2int. */
     DAT_IB_COLLECTIVE_TYPE_2INT = 12,
-    /** The type float int. */
     DAT_IB_COLLECTIVE_TYPE_FLOAT_INT = 13,
-    /** The type long int. */
     DAT_IB_COLLECTIVE_TYPE_LONG_INT = 14,
-    /** The type double int. */
     DAT_IB_COLLECTIVE_TYPE_DOUBLE_INT = 15,
 } DAT_IB_COLLECTIVE_DATA_TYPE;
 
@@ -474,9 +446,7 @@ typedef enum dat_ib_collective_reduce_data_op {
     DAT_IB_COLLECTIVE_REDUCE_OP_MAX = 0,
     /** Least value. */
     DAT_IB_COLLECTIVE_REDUCE_OP_MIN = 1,
-    /** Sum. */
     DAT_IB_COLLECTIVE_REDUCE_OP_SUM = 2,
-    /** Product. */
     DAT_IB_COLLECTIVE_REDUCE_OP_PROD = 3,
     /** Logical and. */
     DAT_IB_COLLECTIVE_REDUCE_OP_LAND = 4,

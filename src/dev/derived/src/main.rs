@@ -1,11 +1,10 @@
-//! Generator of the files derived from the C interface (src/interface), the arguments of the tools and the transports.
+//! Generator of the files derived from the C interface (src/interface) and the arguments of the tools.
 //!
 //! | derived | from | module |
 //! |---|---|---|
 //! | C headers, such as include/dat | modules, list of calls, texts in macros/, NAME of manual pages | `headers` |
 //! | tests-c/abi/symbols.txt, the exported names of the registry library | list of calls | `calls` |
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
-//! | a table of docs/dev/architecture.md | types and constants of transports | `transports` |
 //!
 //! The files for uDAPL 2.0 have a suffix: include/dat2, tests-c/abi/symbols20.txt.
 //!
@@ -16,7 +15,6 @@ mod calls;
 mod headers;
 mod interface;
 mod tools;
-mod transports;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +66,6 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
         derived.extend(calls::symbols(interface, &calls));
     }
     derived.extend(tools::all()?);
-    derived.push(transports::page(&root)?);
     let faults: Vec<String> = derived.iter().filter_map(|file| each(file).err()).collect();
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }

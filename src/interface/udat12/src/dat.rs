@@ -222,7 +222,6 @@ pub const DAT_EP_FIELD_SRQ_HANDLE: DAT_EP_PARAM_MASK = 0x400;
 /// Selects all fields of DAT_EP_PARAM.
 pub const DAT_EP_FIELD_ALL: DAT_EP_PARAM_MASK = 0x7FFFF7FF;
 
-/// The queue is operational.
 pub const DAT_SRQ_STATE_OPERATIONAL: DAT_SRQ_STATE = 0;
 /// The queue has failed.
 pub const DAT_SRQ_STATE_ERROR: DAT_SRQ_STATE = 1;

@@ -12,7 +12,6 @@ pub use dat_udat::dat::*;
 /// Only in the kernel-level interface. No call accepts it.
 pub const DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG: DAT_COMPLETION_FLAGS = 0x20;
 
-/// Common service point.
 pub const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
 /// First kind of objects that extensions define.
 pub const DAT_HANDLE_TYPE_EXTENSION_BASE: DAT_HANDLE_TYPE = 12;
@@ -123,13 +122,9 @@ pub const DAT_DTO_ERR_LOCAL_MM_ERROR: DAT_DTO_COMPLETION_STATUS = 12;
 
 /// Kinds of operations that complete.
 pub type DAT_DTOS = c_enum;
-/// Send.
 pub const DAT_DTO_SEND: DAT_DTOS = 0;
-/// RDMA write.
 pub const DAT_DTO_RDMA_WRITE: DAT_DTOS = 1;
-/// RDMA read.
 pub const DAT_DTO_RDMA_READ: DAT_DTOS = 2;
-/// Receive.
 pub const DAT_DTO_RECEIVE: DAT_DTOS = 3;
 /// Receive of a message that invalidated a context, see dat_ep_post_send_with_invalidate.
 pub const DAT_DTO_RECEIVE_WITH_INVALIDATE: DAT_DTOS = 4;
@@ -331,7 +326,6 @@ pub const DAT_EP_FIELD_ALL: DAT_EP_PARAM_MASK = 0x7FFFFFFF;
 
 /// The queue has failed.
 pub const DAT_SRQ_STATE_ERROR: DAT_SRQ_STATE = 0;
-/// The queue is operational.
 pub const DAT_SRQ_STATE_OPERATIONAL: DAT_SRQ_STATE = 1;
 /// The queue is being destroyed.
 pub const DAT_SRQ_STATE_SHUTDOWN: DAT_SRQ_STATE = 2;

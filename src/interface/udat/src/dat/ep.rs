@@ -28,7 +28,6 @@ pub const DAT_EP_STATE_ACTIVE_CONNECTION_PENDING: DAT_EP_STATE = 6;
 pub const DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING: DAT_EP_STATE = 7;
 /// Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set.
 pub const DAT_EP_STATE_UNCONFIGURED_TENTATIVE: DAT_EP_STATE = 8;
-/// Connected.
 pub const DAT_EP_STATE_CONNECTED: DAT_EP_STATE = 9;
 /// Disconnecting gracefully: posted requests complete first.
 pub const DAT_EP_STATE_DISCONNECT_PENDING: DAT_EP_STATE = 10;

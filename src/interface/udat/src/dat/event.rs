@@ -7,13 +7,10 @@ use crate::udat::dat_evd_param;
 
 /// Kinds of events that an event dispatcher admits.
 pub type DAT_EVD_FLAGS = c_enum;
-/// Software events.
 pub const DAT_EVD_SOFTWARE_FLAG: DAT_EVD_FLAGS = 0x001;
-/// Connection requests.
 pub const DAT_EVD_CR_FLAG: DAT_EVD_FLAGS = 0x010;
 /// Completions of data transfers.
 pub const DAT_EVD_DTO_FLAG: DAT_EVD_FLAGS = 0x020;
-/// Connection events.
 pub const DAT_EVD_CONNECTION_FLAG: DAT_EVD_FLAGS = 0x040;
 /// Completions of binds.
 pub const DAT_EVD_RMR_BIND_FLAG: DAT_EVD_FLAGS = 0x080;
@@ -40,7 +37,6 @@ pub type DAT_DTO_COMPLETION_STATUS = c_enum;
 
 named! {
     DAT_DTO_COMPLETION_STATUS;
-    /// Success.
     pub const DAT_DTO_SUCCESS: DAT_DTO_COMPLETION_STATUS = 0;
     /// Not executed, because the connection ended or does not exist.
     pub const DAT_DTO_ERR_FLUSHED: DAT_DTO_COMPLETION_STATUS = 1;
@@ -176,9 +172,7 @@ pub type DAT_EVENT_NUMBER = c_enum;
 
 named! {
     DAT_EVENT_NUMBER;
-    /// A data transfer completed.
     pub const DAT_DTO_COMPLETION_EVENT: DAT_EVENT_NUMBER = 0x00001;
-    /// A bind completed.
     pub const DAT_RMR_BIND_COMPLETION_EVENT: DAT_EVENT_NUMBER = 0x01001;
     /// A peer requests a connection.
     pub const DAT_CONNECTION_REQUEST_EVENT: DAT_EVENT_NUMBER = 0x02001;

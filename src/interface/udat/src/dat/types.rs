@@ -94,27 +94,17 @@ pub const DAT_HANDLE_NULL: DAT_HANDLE = core::ptr::null_mut();
 
 /// Kind of an object, see dat_get_handle_type.
 pub type DAT_HANDLE_TYPE = c_enum;
-/// Connection request.
 pub const DAT_HANDLE_TYPE_CR: DAT_HANDLE_TYPE = 0;
-/// Endpoint.
 pub const DAT_HANDLE_TYPE_EP: DAT_HANDLE_TYPE = 1;
-/// Event dispatcher.
 pub const DAT_HANDLE_TYPE_EVD: DAT_HANDLE_TYPE = 2;
-/// Interface adapter.
 pub const DAT_HANDLE_TYPE_IA: DAT_HANDLE_TYPE = 3;
-/// Local memory region.
 pub const DAT_HANDLE_TYPE_LMR: DAT_HANDLE_TYPE = 4;
-/// Public service point.
 pub const DAT_HANDLE_TYPE_PSP: DAT_HANDLE_TYPE = 5;
-/// Protection zone.
 pub const DAT_HANDLE_TYPE_PZ: DAT_HANDLE_TYPE = 6;
-/// Remote memory region.
 pub const DAT_HANDLE_TYPE_RMR: DAT_HANDLE_TYPE = 7;
-/// Reserved service point.
 pub const DAT_HANDLE_TYPE_RSP: DAT_HANDLE_TYPE = 8;
 /// Consumer notification object.
 pub const DAT_HANDLE_TYPE_CNO: DAT_HANDLE_TYPE = 9;
-/// Shared receive queue.
 pub const DAT_HANDLE_TYPE_SRQ: DAT_HANDLE_TYPE = 10;
 
 /// Length in bytes.
@@ -130,15 +120,10 @@ pub type DAT_PORT_QUAL = DAT_UINT64;
 
 /// Quality of service of a connection; bits in DAT_PROVIDER_ATTR.
 pub type DAT_QOS = c_enum;
-/// Best effort.
 pub const DAT_QOS_BEST_EFFORT: DAT_QOS = 0x00;
-/// High throughput.
 pub const DAT_QOS_HIGH_THROUGHPUT: DAT_QOS = 0x01;
-/// Low latency.
 pub const DAT_QOS_LOW_LATENCY: DAT_QOS = 0x02;
-/// Economy.
 pub const DAT_QOS_ECONOMY: DAT_QOS = 0x04;
-/// Premium.
 pub const DAT_QOS_PREMIUM: DAT_QOS = 0x08;
 
 /// Options of dat_ep_connect.

@@ -58,9 +58,7 @@ pub const DAT_IB_CLOSE_QUERY_OP: DAT_IB_OP = 0x02000;
 
 /// Kind of the operation of an extended event.
 pub type DAT_IB_EXT_TYPE = c_enum;
-/// Fetch and add.
 pub const DAT_IB_FETCH_AND_ADD: DAT_IB_EXT_TYPE = 0;
-/// Compare and swap.
 pub const DAT_IB_CMP_AND_SWAP: DAT_IB_EXT_TYPE = 1;
 /// RDMA write with immediate data, at the side that posted the write.
 pub const DAT_IB_RDMA_WRITE_IMMED: DAT_IB_EXT_TYPE = 2;
@@ -74,9 +72,7 @@ pub const DAT_IB_UD_CONNECT_REQUEST: DAT_IB_EXT_TYPE = 5;
 pub const DAT_IB_UD_REMOTE_AH: DAT_IB_EXT_TYPE = 6;
 /// The address of the requesting endpoint, at the side that accepted the request.
 pub const DAT_IB_UD_PASSIVE_REMOTE_AH: DAT_IB_EXT_TYPE = 7;
-/// Send of a datagram.
 pub const DAT_IB_UD_SEND: DAT_IB_EXT_TYPE = 8;
-/// Receive of a datagram.
 pub const DAT_IB_UD_RECV: DAT_IB_EXT_TYPE = 9;
 /// A rejected request for an address.
 pub const DAT_IB_UD_CONNECT_REJECT: DAT_IB_EXT_TYPE = 10;
@@ -102,7 +98,6 @@ pub const DAT_IB_COLLECTIVE_BARRIER_STATUS: DAT_IB_EXT_TYPE = 28;
 
 /// Status of an extended operation.
 pub type DAT_IB_STATUS = c_enum;
-/// The operation succeeded.
 pub const DAT_OP_SUCCESS: DAT_IB_STATUS = 0;
 /// The operation failed; the status in dto_completion_event_data is the reason.
 pub const DAT_IB_OP_ERR: DAT_IB_STATUS = 1;
@@ -118,23 +113,16 @@ pub const DAT_IB_COLLECTIVE_ERR: DAT_IB_RETURN = 0x10000001;
 
 /// Kinds of extended operations that complete, as values of DAT_DTOS.
 pub type DAT_IB_DTOS = c_enum;
-/// RDMA write with immediate data.
 pub const DAT_IB_DTO_RDMA_WRITE_IMMED: DAT_IB_DTOS = 8;
 /// Receive of the immediate data of an RDMA write.
 pub const DAT_IB_DTO_RECV_IMMED: DAT_IB_DTOS = 9;
-/// Fetch and add.
 pub const DAT_IB_DTO_FETCH_ADD: DAT_IB_DTOS = 10;
-/// Compare and swap.
 pub const DAT_IB_DTO_CMP_SWAP: DAT_IB_DTOS = 11;
 /// Receive of a message with immediate data.
 pub const DAT_IB_DTO_RECV_MSG_IMMED: DAT_IB_DTOS = 12;
-/// Send of a datagram.
 pub const DAT_IB_DTO_SEND_UD: DAT_IB_DTOS = 13;
-/// Receive of a datagram.
 pub const DAT_IB_DTO_RECV_UD: DAT_IB_DTOS = 14;
-/// Receive of a datagram with immediate data.
 pub const DAT_IB_DTO_RECV_UD_IMMED: DAT_IB_DTOS = 15;
-/// Collective operation.
 pub const DAT_IB_DTO_COLLECTIVES: DAT_IB_DTOS = 16;
 
 /// Kinds of objects of the extensions.
