@@ -24,7 +24,7 @@ work=$CARGO_TARGET_DIR/libfuzzer
 what=${1:?MINUTES or keep}
 shift
 
-all='conf wire node ring records regions tcp'
+all='census conf wire node ring records regions tcp'
 features=
 if [ -z "$(src/transport/verbs/needs.sh)" ]; then
     all="$all rdma_cm"

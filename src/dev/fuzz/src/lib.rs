@@ -5,6 +5,7 @@
 //! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, inputs that
 //! reach different code.
 
+mod census;
 mod conf;
 mod input;
 mod node;
@@ -27,6 +28,7 @@ pub struct Target {
 
 /// All targets of this build.
 pub const TARGETS: &[Target] = &[
+    Target { name: "census", run: census::run },
     Target { name: "conf", run: conf::run },
     Target { name: "wire", run: wire::run },
     Target { name: "node", run: node::run },

@@ -173,7 +173,7 @@ fn ask(connect: impl Fn() -> rustix::io::Result<Socket>, question: &[u8]) -> Opt
                     return None;
                 }
                 let asked = question.is_empty() || socket.send(question, &[]).is_ok();
-                let adapters = asked.then(|| receive(&socket, until)).flatten();
+                let adapters = asked.then(|| response(|packet| receive(&socket, until, packet))).flatten();
                 let complete = adapters.is_some();
                 process = Some(Process { pid, user, adapters });
                 if complete {
@@ -188,16 +188,18 @@ fn ask(connect: impl Fn() -> rustix::io::Result<Socket>, question: &[u8]) -> Opt
     }
 }
 
-/// Receives all packets of a response; `None` if one up to [`END`] is missing or invalid, or if they exceed the limits.
-fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
+/// Reads a response. `next` stores its next packet, and returns the length, or `None` after the last packet. Returns
+/// `None` if a packet up to [`END`] is missing or invalid, or if the packets exceed the limits.
+pub fn response(mut next: impl FnMut(&mut [u8]) -> Option<usize>) -> Option<Vec<OpenAdapter>> {
     let (mut adapters, mut packet) = (Vec::<OpenAdapter>::new(), vec![0; MAX_PACKET]);
     let (mut endpoints, mut queues) = (0, 0);
     loop {
-        let (&kind, mut fields) = receive_one(socket, until, &mut packet)?.split_first()?;
+        let len = next(&mut packet)?;
+        let (&kind, mut fields) = packet.get(..len)?.split_first()?;
         if kind == END {
             let is_valid = fields.is_empty();
             if is_valid {
-                receive_rest(socket, until, &mut packet, &mut adapters);
+                read_rest(next, &mut packet, &mut adapters);
             }
             return is_valid.then_some(adapters);
         }
@@ -225,13 +227,13 @@ fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
     }
 }
 
-/// Receives the packets after [`END`] until the end of the connection or the time, and adds what they contain.
-fn receive_rest(socket: &Socket, until: Instant, packet: &mut [u8], adapters: &mut [OpenAdapter]) {
+/// Reads the packets after [`END`], and adds what they contain.
+fn read_rest(mut next: impl FnMut(&mut [u8]) -> Option<usize>, packet: &mut [u8], adapters: &mut [OpenAdapter]) {
     let (endpoints, queues): (Vec<_>, Vec<_>) =
         adapters.iter_mut().map(|open| (open.endpoints.iter_mut(), open.queues.iter_mut())).unzip();
     let (mut endpoints, mut queues) = (endpoints.into_iter().flatten(), queues.into_iter().flatten());
-    while let Some(received) = receive_one(socket, until, packet) {
-        let [kind, len, items @ ..] = received else { continue };
+    while let Some(received) = next(packet) {
+        let [kind, len, items @ ..] = &packet[..received] else { continue };
         for mut item in items.chunks_exact(usize::from(*len).max(1)) {
             match *kind {
                 LINKS => {
@@ -248,13 +250,13 @@ fn receive_rest(socket: &Socket, until: Instant, packet: &mut [u8], adapters: &m
     }
 }
 
-/// Receives a packet. Returns `None` after an error, at the end of the connection, or after `until`.
-fn receive_one<'a>(socket: &Socket, until: Instant, packet: &'a mut [u8]) -> Option<&'a [u8]> {
+/// Receives a packet. Returns its length, or `None` after an error, at the end of the connection, or after `until`.
+fn receive(socket: &Socket, until: Instant, packet: &mut [u8]) -> Option<usize> {
     loop {
         let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
         match socket.recv(packet, &mut Vec::new()) {
             Ok(0) => return None,
-            Ok(len) => return packet.get(..len),
+            Ok(len) => return Some(len),
             Err(Errno::AGAIN) => {
                 poll::wait([Some(socket.as_fd())], Some(left)).ok()?;
             }
