@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::interrupt::Interrupt;
 
-/// The error of a thread that ends because another one has failed.
+/// The error of a thread that ends because another thread has failed.
 #[derive(Debug)]
 pub struct OtherFailed;
 

@@ -323,7 +323,7 @@ impl Tx {
         mark
     }
 
-    /// Adds the entry of a started request. If the request is announced, the end is polled from now on. If it has failed,
+    /// Adds the entry of a started request. If the request is announced, the polled set contains the end. If it has failed,
     /// or is copied already and its completion must be reported, schedules a poll, and requests a notification for when
     /// the peer has consumed the earlier records.
     #[inline]
