@@ -325,14 +325,18 @@ impl Device {
     /// Polls the completion queues of all queue pairs, also for datagrams, on the SRQ with this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
-        let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;
-        channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
+        self.datagram_takers(address).for_each(|qp| qp.drain());
     }
 
     /// Returns the queue pairs of connections on the SRQ with this address.
     pub fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
+    }
+
+    /// Iterates over the UD queue pairs on the SRQ with this address.
+    pub fn datagram_takers(&self, address: usize) -> impl Iterator<Item = Arc<UdQp>> + '_ {
+        channels::each(&self.datagrams).filter(move |qp| qp.srq.queue.raw.address() == address)
     }
 
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {

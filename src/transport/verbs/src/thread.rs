@@ -197,8 +197,14 @@ fn feed(device: &Device, srq: &SharedQueue) {
     device.drain_takers(srq.raw.address());
     if srq.try_again() {
         log::error!("shared receive queue: the device rejects all receives: its connections end");
-        end(device.takers(srq.raw.address()));
+        end_takers(device, srq.raw.address());
     }
+}
+
+/// Ends the connections on a failed SRQ, and makes its UD queue pairs ready again.
+fn end_takers(device: &Device, address: usize) {
+    end(device.takers(address));
+    device.datagram_takers(address).for_each(|qp| qp.fail());
 }
 
 fn end(qps: impl IntoIterator<Item = Arc<Qp>>) {
@@ -255,7 +261,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
         }
         event::SRQ_ERR => {
             log::error!("shared receive queue: has failed: its connections end");
-            end(device.takers(address));
+            end_takers(device, address);
         }
         event::DEVICE_FATAL => device.lose(),
         _ => log::info!(target: EXCEPTION, "device {}: {found:?}", device.place.name),
