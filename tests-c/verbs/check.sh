@@ -30,7 +30,7 @@ export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/fences\|flow/rdma\|flow/refuse\|rely/mpi\|verbs/interop\|verbs/setup\|verbs/strange'
+SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/fences\|flow/rdma\|flow/refuse\|rely/mpi\|verbs/interop\|verbs/refused_\|verbs/setup\|verbs/strange'
 SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
 : "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}"
 : "${TESTS_20:=${TESTS:-$SOME_20}}" "${TESTS_BOTH:=${TESTS:-$SOME_BOTH}}" "${TESTS:=.}"

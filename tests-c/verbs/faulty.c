@@ -107,7 +107,7 @@ static bool fails(int kind, pid_t thread)
     n = __atomic_add_fetch(&now->calls[kind], 1, __ATOMIC_ACQ_REL);
     if (kind < FIRST_LIBRARY_CALL && __atomic_load_n(&now->spared, __ATOMIC_ACQUIRE) > 0)
         return false;
-    if (kind != now->kind || n < now->nth || (n > now->nth && n > now->last))
+    if (kind != now->kind || n < now->nth || (n > now->nth && n > now->last) || n == now->passes)
         return false;
     now->by_main = thread == now->main;
     __atomic_store_n(&now->fired, 1, __ATOMIC_RELEASE);

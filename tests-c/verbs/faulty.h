@@ -18,6 +18,7 @@ struct faults {
     int armed;             /* set while calls are counted and can fail */
     int kind, nth, error;  /* the nth call of this kind fails with this errno; kind -1: none fails */
     int last;              /* calls nth to last fail; 0: only nth */
+    int passes;            /* this call succeeds, although it is one of these; 0: none */
     int fired;             /* a call has failed */
     int spared;            /* number of threads in sections without failing system calls */
     int by_main;           /* the main thread made the failed call */

@@ -16,14 +16,22 @@ endif
 
 # faulty.c interposes functions of both libraries.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
-FAULTY := $(OUT)/verbs/faults $(OUT)/verbs/refused
+FAULTY := $(OUT)/verbs/faults $(OUT)/verbs/refused $(OUT)/verbs/refused_datagrams
 $(FAULTY): $(OUT)/verbs/faulty.o
 $(FAULTY): LDFLAGS += $(OUT)/verbs/faulty.o -rdynamic -Wl,--no-as-needed -lrdmacm -libverbs -ldl
 $(FAULTY:%=%.o) $(OUT)/verbs/faulty.o: $(TESTDIR)/verbs/faulty.h
+# refused_datagrams.c needs uDAPL 2.0.
+ifeq ($(API),1.2)
+NOT_PROGRAMS += verbs/refused_datagrams.c
+else
+$(OUT)/verbs/refused_datagrams: $(V20_OBJECTS)
+$(OUT)/verbs/refused_datagrams: LDFLAGS += $(V20_OBJECTS)
+$(OUT)/verbs/refused_datagrams.o: $(V20_SHARED:%=$(TESTDIR)/v20/%.h)
+endif
 # blocked.c interposes functions that destroy objects.
 $(OUT)/verbs/blocked: LDFLAGS += -rdynamic -Wl,--no-as-needed -lrdmacm -libverbs -ldl
 else
-NOT_PROGRAMS += verbs/faults.c verbs/refused.c verbs/blocked.c
+NOT_PROGRAMS += verbs/faults.c verbs/refused.c verbs/refused_datagrams.c verbs/blocked.c
 endif
 
 # doorbell.c interposes a function of libc.
