@@ -62,8 +62,7 @@ pub fn names(proc: &Path) -> io::Result<Vec<OsString>> {
 pub fn is_unreachable(error: &io::Error) -> bool {
     use libc::{EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENODEV, ETIMEDOUT};
     let code = error.raw_os_error();
-    let all = [EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENODEV, ETIMEDOUT];
-    code.is_some_and(|code| all.contains(&code))
+    matches!(code, Some(EADDRNOTAVAIL | EHOSTDOWN | EHOSTUNREACH | ENETDOWN | ENETUNREACH | ENODEV | ETIMEDOUT))
 }
 
 /// Logs why a service point cannot listen at `at`.

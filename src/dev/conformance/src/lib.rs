@@ -46,5 +46,5 @@ pub mod watermarks;
 pub mod windows;
 pub mod zero_based;
 
+use network::{LOCAL, is_refusal, repeats, written};
 pub use network::{Network, rounds};
-use network::{is_refusal, repeats, written};

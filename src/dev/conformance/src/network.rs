@@ -3,10 +3,13 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
-use dat_core::ApiCaps;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, patience, until};
 use dat_core::transport::{FabricKind, Transport};
+use dat_core::{ApiCaps, Rights};
+
+/// The rights of a buffer that only this process uses.
+pub(crate) const LOCAL: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
 /// Adapters that reach each other and, if possible, no others.
 pub struct Network<T: Transport> {

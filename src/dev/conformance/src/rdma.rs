@@ -5,13 +5,9 @@ use dat_core::testing::{Adapter, Buffer, End, connect, quiet};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{CompletionFlags, Pz, Rights};
 
-use crate::{Network, is_refusal, repeats, rounds, written};
+use crate::{LOCAL, Network, is_refusal, repeats, rounds, written};
 
 const SIZE: usize = 8192;
-
-fn local() -> Rights {
-    Rights::LOCAL_READ | Rights::LOCAL_WRITE
-}
 
 /// Regions of a target with different rights.
 struct Target<T: Transport> {
@@ -27,12 +23,12 @@ struct Target<T: Transport> {
 impl<T: Transport> Target<T> {
     fn new(adapter: &Adapter<T>) -> Self {
         let other = Pz::create(&adapter.ia).unwrap();
-        let all = local() | Rights::REMOTE_READ | Rights::REMOTE_WRITE;
+        let all = LOCAL | Rights::REMOTE_READ | Rights::REMOTE_WRITE;
         let target = Target {
             open: adapter.buffer(SIZE),
-            read_only: adapter.buffer_with(SIZE, local() | Rights::REMOTE_READ),
-            write_only: adapter.buffer_with(SIZE, local() | Rights::REMOTE_WRITE),
-            local: adapter.buffer_with(SIZE, local()),
+            read_only: adapter.buffer_with(SIZE, LOCAL | Rights::REMOTE_READ),
+            write_only: adapter.buffer_with(SIZE, LOCAL | Rights::REMOTE_WRITE),
+            local: adapter.buffer_with(SIZE, LOCAL),
             elsewhere: Buffer::new(&adapter.ia, &other, SIZE, all),
             freed: adapter.buffer(SIZE).lmr().remote_key,
         };
@@ -94,7 +90,7 @@ fn post<T: Transport>(end: &End<T>, write: bool, memory: &Buffer<T>, cookie: u64
 
 fn violations<T: Transport>(network: &Network<T>, write: bool) {
     let adapter = network.open();
-    let memory = adapter.buffer_with(4096, local());
+    let memory = adapter.buffer_with(4096, LOCAL);
     let target = Target::new(&adapter);
     for (what, wrong) in target.wrong(&adapter, write) {
         let (a, b) = adapter.pair();
@@ -131,7 +127,7 @@ pub fn read_violation_breaks_connection<T: Transport>(network: &Network<T>) {
 /// gets no event.
 pub fn rights_suffice_up_to_region_boundaries<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let memory = adapter.buffer_with(4096, local());
+    let memory = adapter.buffer_with(4096, LOCAL);
     let target = Target::new(&adapter);
     let (a, b) = adapter.pair();
     b.receive(memory.at(2048, 64), 1);

@@ -6,11 +6,7 @@ use dat_core::testing::{Adapter, Buffer, End, next};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
 use dat_core::{Base, CompletionFlags, Error, LocalSegment, Pz, Result, Rights, Rmr};
 
-use crate::Network;
-
-fn local() -> Rights {
-    Rights::LOCAL_READ | Rights::LOCAL_WRITE
-}
+use crate::{LOCAL, Network};
 
 fn read<T: Transport>(end: &End<T>, key: u32, addr: u64, len: u64, from: RemoteSegment) -> Result<()> {
     end.ep.post_read_to_rmr(LocalSegment { context: key, addr, len }, 1, from, CompletionFlags::DEFAULT)
@@ -32,7 +28,7 @@ pub fn reads_into_window<T: Transport>(network: &Network<T>) {
         return;
     }
     let (a, _b) = adapter.pair();
-    let (sink, source) = (adapter.buffer_with(4096, local()), adapter.buffer(4096));
+    let (sink, source) = (adapter.buffer_with(4096, LOCAL), adapter.buffer(4096));
     let bases = if limits.zero_based { &[Base::Address, Base::Zero][..] } else { &[Base::Address] };
     let scopes = if limits.endpoint_windows { &[Scope::Zone, Scope::Endpoint][..] } else { &[Scope::Zone] };
     for (seed, (&base, &scope)) in
@@ -75,7 +71,7 @@ pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
         return;
     }
     let ((a, b), (c, _d)) = (adapter.pair(), adapter.pair());
-    let (sink, source) = (adapter.buffer_with(4096, local()), adapter.buffer(4096));
+    let (sink, source) = (adapter.buffer_with(4096, LOCAL), adapter.buffer(4096));
     sink.fill(0..4096, 0xee);
     let from = source.remote(0, 8);
     let (privileges, protection) =
@@ -93,7 +89,7 @@ pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
     }
     assert_eq!(read(&a, key, first, 7, from), Err(Error::LengthError));
     let other = Pz::create(&adapter.ia).unwrap();
-    let elsewhere = Buffer::new(&adapter.ia, &other, 64, local() | Rights::REMOTE_WRITE);
+    let elsewhere = Buffer::new(&adapter.ia, &other, 64, LOCAL | Rights::REMOTE_WRITE);
     let named = elsewhere.remote(0, 8);
     assert_eq!(read(&a, named.key, named.addr, 8, from), protection);
     if limits.endpoint_windows {

@@ -8,16 +8,12 @@ use dat_core::testing::{Adapter, Buffer, End, next, quiet};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
 use dat_core::{Base, CompletionFlags, Error, LocalSegment, Object, Rights, Rmr};
 
-use crate::{Network, rounds};
+use crate::{LOCAL, Network, rounds};
 
 const BIND: u64 = 0xb1;
 
 fn both() -> Rights {
     Rights::REMOTE_READ | Rights::REMOTE_WRITE
-}
-
-fn local() -> Rights {
-    Rights::LOCAL_READ | Rights::LOCAL_WRITE
 }
 
 /// Two connected ends; the buffer `far`, to which windows are bound; and the local buffer `near`. Both have only local
@@ -40,8 +36,8 @@ impl<'n, T: Transport> Scene<'n, T> {
             return None;
         }
         let (a, b) = adapter.pair();
-        let near = adapter.buffer_with(4096, local());
-        let far = adapter.buffer_with(8192, local());
+        let near = adapter.buffer_with(4096, LOCAL);
+        let far = adapter.buffer_with(8192, LOCAL);
         Some(Scene { near, far, a, b, adapter, network })
     }
 
@@ -224,7 +220,7 @@ pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
 pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for unbind in [false, true] {
-        let first = scene.adapter.buffer_with(4096, local());
+        let first = scene.adapter.buffer_with(4096, LOCAL);
         let rmr = scene.window();
         let old = scene.bind_to(&rmr, &first, 0, 64, both());
         scene.bound(&rmr);

@@ -6,16 +6,12 @@ use dat_core::testing::{Adapter, Buffer, End, next};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
 use dat_core::{Base, CompletionFlags, Error, Lmr, LocalSegment, Memory, Object, Rights, Rmr};
 
-use crate::Network;
+use crate::{LOCAL, Network};
 
 const SIZE: usize = 8192;
 
-fn local() -> Rights {
-    Rights::LOCAL_READ | Rights::LOCAL_WRITE
-}
-
 fn all() -> Rights {
-    local() | Rights::REMOTE_READ | Rights::REMOTE_WRITE
+    LOCAL | Rights::REMOTE_READ | Rights::REMOTE_WRITE
 }
 
 struct Scene<T: Transport> {
@@ -33,7 +29,7 @@ impl<T: Transport> Scene<T> {
         if !adapter.ia.attributes().zero_based {
             let memory = adapter.buffer(SIZE);
             let memory = Memory::Virtual(memory.start());
-            let refused = Lmr::create(&adapter.ia, memory, None, 64, &adapter.pz, local(), Base::Zero).err();
+            let refused = Lmr::create(&adapter.ia, memory, None, 64, &adapter.pz, LOCAL, Base::Zero).err();
             assert_eq!(refused, Some(Error::ModelNotSupported));
             return None;
         }
@@ -154,7 +150,7 @@ pub fn windows_have_their_own_base<T: Transport>(network: &Network<T>) {
     if !adapter.ia.attributes().rmr {
         return;
     }
-    let plain = adapter.buffer_with(SIZE, local());
+    let plain = adapter.buffer_with(SIZE, LOCAL);
     for buffer in [&plain, &far] {
         for base in [Base::Address, Base::Zero] {
             let (mut a, mut b) = adapter.pair();

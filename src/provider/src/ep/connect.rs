@@ -50,11 +50,11 @@ pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, max: usize, positio
 pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, AddressFault>> {
     // SAFETY: the caller promises NULL or a complete address, which has the family.
     let family = read_field!(unsafe { InPtr::of(address) }, sa_family)?;
-    let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
     let mut native = [0; 28];
-    let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };
-    // SAFETY: a complete address of this family has `len` bytes.
-    unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), len) };
+    let room = Address::native_len(family).and_then(|len| native.get_mut(..len));
+    let Some(room) = room else { return Some(Err(AddressFault::Unsupported)) };
+    // SAFETY: a complete address of this family has the length of `room`.
+    unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), room.len()) };
     Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
 

@@ -30,6 +30,18 @@ pub enum Lane {
     Last,
 }
 
+const TIERS: [(&str, Tier); 2] = [("check", Tier::Check), ("all", Tier::All)];
+const LANES: [(&str, Lane); 4] =
+    [("cargo", Lane::Cargo), ("suite", Lane::Suite), ("machine", Lane::Machine), ("last", Lane::Last)];
+
+fn parse<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {
+    words.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
+}
+
+fn word_of<'a, T: PartialEq>(words: &[(&'a str, T)], value: T) -> &'a str {
+    words.iter().find(|(_, one)| *one == value).map_or("", |(name, _)| name)
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub name: String,
@@ -45,14 +57,8 @@ pub struct Step {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let tier = if self.tier == Tier::Check { "check" } else { "all" };
-        let lane = match self.lane {
-            Lane::Cargo => "cargo",
-            Lane::Suite => "suite",
-            Lane::Machine => "machine",
-            Lane::Last => "last",
-        };
-        let Step { name, longest, took, what, .. } = self;
+        let Step { name, tier, lane, longest, took, what } = self;
+        let (tier, lane) = (word_of(&TIERS, *tier), word_of(&LANES, *lane));
         write!(f, "{name:<14} {tier:<5} {lane:<8} {longest:>7} {took:>6}  {what}")
     }
 }
@@ -67,18 +73,8 @@ impl Step {
         };
         Some(Step {
             name: word()?.to_string(),
-            tier: match word()? {
-                "check" => Tier::Check,
-                "all" => Tier::All,
-                _ => return None,
-            },
-            lane: match word()? {
-                "cargo" => Lane::Cargo,
-                "suite" => Lane::Suite,
-                "machine" => Lane::Machine,
-                "last" => Lane::Last,
-                _ => return None,
-            },
+            tier: parse(&TIERS, word()?)?,
+            lane: parse(&LANES, word()?)?,
             longest: word()?.parse().ok()?,
             took: word()?.parse().ok()?,
             what: rest.trim().to_string(),
