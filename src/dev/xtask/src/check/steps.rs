@@ -74,6 +74,7 @@ const BODIES: &[(&str, Body)] = &[
     ("layers", |c, s| tap(c, s, &mut c.script("tests-c/layers.sh"))),
     ("limits", |c, s| tap(c, s, own(c).arg("limits"))),
     ("clippy", clippy),
+    ("rustdoc", rustdoc),
     ("test", test),
     ("loom", loom),
     ("fuzz", fuzz),
@@ -233,6 +234,11 @@ fn clippy(context: &Context, step: &Step) -> Result<Results> {
     command.args(builds::TARGETS).args(selection());
     let results = one(context, step, command.args(["--", "-D", "warnings"]))?;
     Ok(left_out(results, "src/transport/verbs", &packages::verbs()))
+}
+
+fn rustdoc(context: &Context, step: &Step) -> Result<Results> {
+    let mut command = context.cargo(["doc", "--no-deps", "--document-private-items"]);
+    one(context, step, command.args(selection()).env("RUSTDOCFLAGS", "-D rustdoc::broken-intra-doc-links"))
 }
 
 fn test(context: &Context, step: &Step) -> Result<Results> {
