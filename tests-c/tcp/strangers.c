@@ -329,7 +329,8 @@ static void at_the_door(void)
     bad_greeting("a greeting of another protocol", 0, 'x');
     bad_greeting("a rejection instead of a request", HELLO_KIND, HELLO_REJECTED);
     bad_greeting("a refusal instead of a request", HELLO_KIND, HELLO_REFUSED);
-    bad_greeting("a greeting of an unknown kind", HELLO_KIND, HELLO_REFUSED + 1);
+    bad_greeting("a request to connect again instead of a request", HELLO_KIND, HELLO_AGAIN);
+    bad_greeting("a greeting of an unknown kind", HELLO_KIND, HELLO_AGAIN + 1);
     bad_greeting("a greeting with unknown flags", HELLO_FLAGS, HELLO_EXTENDED << 1);
     bad_greeting("private data of one byte too many", HELLO_LENGTH, HELLO_MAX_PRIVATE_DATA + 1);
     bad_greeting("private data of 255 bytes", HELLO_LENGTH, 255);
@@ -1186,9 +1187,46 @@ static void reply(const char *what, const void *bytes, size_t len, DAT_EVENT_NUM
     ok(took >= 0, "%s as a reply: a conforming peer is served afterwards", what);
 }
 
+/* An endpoint connects again as often as the peer requests it, with the same greeting. */
+static void again(void)
+{
+    struct greeting first, theirs, g;
+    DAT_CONN_QUAL at;
+    struct side s;
+    int door = raw_listen(&fx, &at), fd = -1;
+    bool same = true;
+
+    greeting_make(&g, NULL, 0);
+    side_make(&s, &fx, NULL);
+    must_rc(side_connect(&s, fx_address(&fx), at), DAT_SUCCESS, "dat_ep_connect");
+    for (int i = 0; i < 20; i++) {
+        fd = accept(door, NULL, NULL);
+        must(fd >= 0 && raw_hear_greeting(fd, &theirs), "no greeting");
+        if (i == 0)
+            first = theirs;
+        same = same && theirs.len == first.len && memcmp(theirs.bytes, first.bytes, first.len) == 0;
+        g.bytes[HELLO_KIND] = HELLO_AGAIN;
+        g.bytes[HELLO_READS_IN] = g.bytes[HELLO_READS_OUT] = 0;
+        raw_say(fd, g.bytes, g.len);
+        shutdown(fd, SHUT_WR);
+        close(fd);
+    }
+    fd = accept(door, NULL, NULL);
+    must(fd >= 0 && raw_hear_greeting(fd, &theirs), "no greeting");
+    greeting_make(&g, NULL, 0);
+    raw_say(fd, g.bytes, g.len);
+    ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_ESTABLISHED), "20 requests to connect again, and an acceptance");
+    ok(same, "20 requests to connect again: the same greeting each time");
+    close(fd);
+    close(door);
+    side_free(&s);
+}
+
 static void replies(void)
 {
     struct greeting g, bad;
+
+    again();
 
     greeting_make(&g, "no", 2);
     g.bytes[HELLO_READS_IN] = g.bytes[HELLO_READS_OUT] = 0;
@@ -1203,7 +1241,7 @@ static void replies(void)
     bad = g;
     bad.bytes[HELLO_KIND] = HELLO_REFUSED;
     reply("a refusal", bad.bytes, bad.len, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    bad.bytes[HELLO_KIND]++;
+    bad.bytes[HELLO_KIND] = HELLO_AGAIN + 1;
     reply("a greeting of an unknown kind", bad.bytes, bad.len, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     bad = g;
     bad.bytes[sizeof HELLO_MAGIC - 2]++;

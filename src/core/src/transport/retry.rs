@@ -24,9 +24,15 @@ impl ConnectRetry {
 
     /// Returns the time of the next attempt, or `None` if the time limit has passed.
     pub fn next_attempt(&mut self, now: Instant) -> Option<Instant> {
-        let next = (now + self.pause).min(self.end);
-        self.pause = (self.pause * 2).min(MAX_PAUSE);
+        let next = self.again(now).min(self.end);
         (now < self.end).then_some(next)
+    }
+
+    /// Returns the time of the next attempt, which the peer has requested. The time limit does not apply.
+    pub fn again(&mut self, now: Instant) -> Instant {
+        let next = now + self.pause;
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
+        next
     }
 }
 

@@ -10,8 +10,8 @@
 //!
 //! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes the sockets
 //! of peers without a complete greeting, and ends accepted connections whose peer has sent no record. At
-//! `MAX_GREETINGS` incomplete greetings, it closes the socket of the oldest. While the peer has no listener, the active
-//! side repeats its attempt ([`ConnectRetry`]).
+//! `MAX_GREETINGS` incomplete greetings, it closes the socket of the oldest with [`Refusal::Again`]. After that reply, or
+//! while the peer has no listener, the active side repeats its attempt ([`ConnectRetry`]).
 
 use std::io;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ use crate::Tcp;
 use crate::conn::Conn;
 use crate::device::Device;
 use crate::handshakes::{Attempt, GREETING_TIMEOUT, Greeting, Half};
-use crate::hello::{self, MAX_PRIVATE_DATA, Terms};
+use crate::hello::{self, MAX_PRIVATE_DATA, Refusal, Terms};
 use crate::record::End;
 use crate::rx::ConnEnd;
 use crate::socket::Socket;
@@ -75,7 +75,7 @@ impl Drop for Incoming {
 impl Incoming {
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         if let Some(socket) = self.socket.take() {
-            let _ = socket.send_bytes(&hello::encode(Err(why), private_data));
+            let _ = socket.send_bytes(&hello::encode(Err(Refusal::Rejected(why)), private_data));
             socket.shut_down(Shutdown::Write);
         }
     }
@@ -146,7 +146,8 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     conn.base.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
     let retry = ConnectRetry::new(Instant::now());
-    let attempt = Attempt { conn: conn.clone(), to, socket: None, greeting, has_greeted: false, retry, deadline };
+    let (conn, got) = (conn.clone(), Greeting::new());
+    let attempt = Attempt { conn, to, socket: None, greeting, has_greeted: false, got, retry, deadline };
     attempt.run(|attempt| attempt.begin(socket));
     device.wakeup.wake();
     Ok(())
@@ -158,9 +159,7 @@ pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     let received = match set.halves.lock().get(number) {
         Some(Half::Listening { .. }) => None,
         Some(Half::Greeting { socket, got, .. }) => Some(receive(socket, got)),
-        Some(Half::Attempt(Attempt { socket: Some(socket), greeting, has_greeted: true, .. })) => {
-            Some(receive(socket, greeting))
-        }
+        Some(Half::Attempt(Attempt { socket: Some(socket), got, has_greeted: true, .. })) => Some(receive(socket, got)),
         _ => Some(Ok(true)),
     };
     let Some(received) = received else { return accept(device, number) };

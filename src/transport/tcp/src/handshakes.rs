@@ -12,10 +12,11 @@ use dat_core::transport::{ConnectRetry, ListenerSink};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::Epoll;
+use rustix::net::Shutdown;
 
 use crate::Tcp;
 use crate::conn::Conn;
-use crate::hello::{self, MAX_PRIVATE_DATA};
+use crate::hello::{self, MAX_PRIVATE_DATA, Refusal};
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -38,6 +39,7 @@ pub type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 /// A service point, a peer without a complete greeting, or an attempt of this end, with its socket in
 /// [`Handshakes::sockets`]. Or an accepted connection without a record from its peer, or a stream that this end has
 /// closed, with its socket in `Shared::sockets`.
+#[expect(clippy::large_enum_variant, reason = "each half has a box of its own, and few exist")]
 pub enum Half {
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },
@@ -62,10 +64,12 @@ pub struct Attempt {
     pub to: SocketAddr,
     /// `None` between two TCP connections.
     pub socket: Option<Socket>,
-    /// The greeting to send. Once it was sent, the received bytes of the peer's greeting.
+    /// The greeting to send.
     pub greeting: Greeting,
-    /// Set once the greeting was sent.
+    /// Set once the greeting was sent over `socket`.
     pub has_greeted: bool,
+    /// The received bytes of the peer's greeting.
+    pub got: Greeting,
     pub retry: ConnectRetry,
     /// The end of the program's timeout; `None` without a timeout.
     pub deadline: Option<Instant>,
@@ -148,9 +152,8 @@ impl Handshakes {
         (due, next)
     }
 
-    /// If `counts` accepts at least `most` halves, removes the accepted half with the earliest deadline, and
-    /// returns `true`.
-    pub fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> bool {
+    /// If `counts` accepts at least `most` halves, removes and returns the accepted half with the earliest deadline.
+    fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> Option<Half> {
         let (mut found, mut oldest) = (0, None);
         for Entry { number, deadline, half } in &self.halves.lock().list {
             if counts(half, *deadline) {
@@ -158,25 +161,23 @@ impl Handshakes {
                 oldest = oldest.into_iter().chain([(*deadline, *number)]).min();
             }
         }
-        let removes = found >= most.max(1);
-        if let Some((_, number)) = oldest.filter(|_| removes) {
-            self.remove(number);
-        }
-        removes
+        let (_, number) = oldest.filter(|_| found >= most.max(1))?;
+        self.remove(number)
     }
 
-    /// Like [`Handshakes::remove_oldest`], for peers without a complete greeting that have had `time` for it: peers of
-    /// the host `of`, or of all hosts.
+    /// Counts the peers without a complete greeting that have had `time` for it: peers of the host `of`, or of all hosts.
+    /// If there are at least `most`, lets the oldest connect again, closes its socket, and returns `true`.
     pub fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
-        let closes = self.remove_oldest(most, |half, deadline| match half {
+        let oldest = self.remove_oldest(most, |half, deadline| match half {
             Half::Greeting { peer, .. } => deadline <= Some(before) && of.is_none_or(|of| of == network(peer.ip())),
             _ => false,
         });
-        if closes {
-            log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
-        }
-        closes
+        let Some(Half::Greeting { socket, .. }) = oldest else { return false };
+        log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
+        let _ = socket.send_bytes(&hello::encode(Err(Refusal::Again), &[]));
+        socket.shut_down(Shutdown::Write);
+        true
     }
 
     pub fn make_room(&self, address: IpAddr) {
@@ -191,7 +192,7 @@ impl Handshakes {
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
         let most = descriptors(MAX_LEAVING);
         if self.leaving_count() >= most {
-            self.remove_oldest(most, |half, _| matches!(half, Half::Leaving(_)));
+            drop(self.remove_oldest(most, |half, _| matches!(half, Half::Leaving(_))));
         }
         // If that fails, the drop closes the stream immediately.
         let _ = self.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));

@@ -18,6 +18,8 @@ const TERMS: u8 = 0;
 const REJECTED: u8 = 1;
 /// Kind of a greeting: a rejection by the provider.
 const REFUSED: u8 = 2;
+/// Kind of a greeting: [`Refusal::Again`].
+const AGAIN: u8 = 3;
 /// Flag in a greeting: [`Terms::extended`] is `true`.
 const EXTENDED: u8 = 1;
 
@@ -34,12 +36,22 @@ pub struct Terms {
     pub reads_out: u8,
 }
 
-/// Encodes a request or an acceptance (`Ok`), or a rejection, with private data.
-pub fn encode(word: Result<Terms, Rejection>, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
+/// The reply to a request that is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The request is rejected.
+    Rejected(Rejection),
+    /// The acceptor has closed the connection before it had the greeting, to make room. The requester connects again.
+    Again,
+}
+
+/// Encodes a request or an acceptance (`Ok`), or a refusal, with private data.
+pub fn encode(word: Result<Terms, Refusal>, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
     let (kind, Terms { extended, datagrams, reads_in, reads_out }) = match word {
         Ok(terms) => (TERMS, terms),
-        Err(Rejection::Consumer) => (REJECTED, Terms::default()),
-        Err(Rejection::Provider) => (REFUSED, Terms::default()),
+        Err(Refusal::Rejected(Rejection::Consumer)) => (REJECTED, Terms::default()),
+        Err(Refusal::Rejected(Rejection::Provider)) => (REFUSED, Terms::default()),
+        Err(Refusal::Again) => (AGAIN, Terms::default()),
     };
     let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
     let mut bytes = ArrayVec::from_iter(MAGIC);
@@ -57,7 +69,7 @@ pub fn can_begin(bytes: &[u8]) -> bool {
 
 /// Decodes a greeting and its private data, which other bytes may follow. Returns `None` if `bytes` begins with no
 /// complete and valid greeting.
-pub fn decode(bytes: &[u8]) -> Option<(Result<Terms, Rejection>, Vec<u8>)> {
+pub fn decode(bytes: &[u8]) -> Option<(Result<Terms, Refusal>, Vec<u8>)> {
     let (head, private_data) = bytes.split_at_checked(SIZE)?;
     let [kind, flags, reads_in, reads_out, len] = *head[4..].first_chunk()?;
     let (head, datagrams) = head.split_last_chunk()?;
@@ -68,8 +80,10 @@ pub fn decode(bytes: &[u8]) -> Option<(Result<Terms, Rejection>, Vec<u8>)> {
     }
     let word = match kind {
         TERMS => Ok(terms),
-        REJECTED if terms == Terms::default() => Err(Rejection::Consumer),
-        REFUSED if terms == Terms::default() => Err(Rejection::Provider),
+        _ if terms != Terms::default() => return None,
+        REJECTED => Err(Refusal::Rejected(Rejection::Consumer)),
+        REFUSED => Err(Refusal::Rejected(Rejection::Provider)),
+        AGAIN => Err(Refusal::Again),
         _ => return None,
     };
     let private_data = private_data.get(..usize::from(len)).filter(|data| data.len() <= MAX_PRIVATE_DATA)?;

@@ -19,5 +19,8 @@ fn late_attempt_is_the_last() {
     let begin = Instant::now();
     let mut retry = ConnectRetry::new(begin);
     assert!(retry.next_attempt(begin).is_some());
-    assert_eq!(retry.next_attempt(begin + LISTENER_TIMEOUT), None);
+    let late = begin + LISTENER_TIMEOUT;
+    assert_eq!(retry.next_attempt(late), None);
+    // The peer can request further attempts.
+    assert!((late + MIN_PAUSE..=late + MAX_PAUSE).contains(&retry.again(late)));
 }

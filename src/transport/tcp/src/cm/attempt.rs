@@ -11,7 +11,7 @@ use dat_software::qp::Phase;
 
 use crate::conn::After;
 use crate::handshakes::{Attempt, Half};
-use crate::hello;
+use crate::hello::{self, Refusal};
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -79,7 +79,6 @@ impl Attempt {
         });
         match sent {
             Ok(sent) if sent == self.greeting.len() => {
-                self.greeting.clear();
                 (self.socket, self.has_greeted) = (Some(socket), true);
                 self.wait(None)
             }
@@ -88,9 +87,9 @@ impl Attempt {
         }
     }
 
-    fn answered(self, socket: Socket) -> io::Result<()> {
-        let Attempt { conn, greeting, .. } = self;
-        match hello::decode(&greeting) {
+    fn answered(mut self, socket: Socket) -> io::Result<()> {
+        let conn = self.conn.clone();
+        match hello::decode(&self.got) {
             Some((Ok(theirs), private_data)) => {
                 let stream = conn.new_stream(Stream::room().map_err(|_| io::ErrorKind::OutOfMemory)?, socket);
                 // Added before the program can post, because only the set of sockets reports room in a full socket.
@@ -102,9 +101,15 @@ impl Attempt {
                 }
                 Ok(())
             }
-            Some((Err(Rejection::Consumer), private_data)) => {
+            Some((Err(Refusal::Rejected(Rejection::Consumer)), private_data)) => {
                 conn.give_up(ConnectionReport::PeerRejected(private_data));
                 Ok(())
+            }
+            Some((Err(Refusal::Again), _)) => {
+                self.got.clear();
+                self.has_greeted = false;
+                let next = self.retry.again(Instant::now());
+                self.wait(Some(next))
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }

@@ -12,8 +12,8 @@ proptest! {
         data in prop::collection::vec(any::<u8>(), 0..=MAX_PRIVATE_DATA),
     ) {
         let terms = Terms { extended, datagrams, reads_in, reads_out };
-        let rejections = [Rejection::Consumer, Rejection::Provider].map(Err);
-        for word in [Ok(terms)].into_iter().chain(rejections) {
+        let rejections = [Rejection::Consumer, Rejection::Provider].map(Refusal::Rejected);
+        for word in [Ok(terms), Err(Refusal::Again)].into_iter().chain(rejections.map(Err)) {
             let bytes = encode(word, &data);
             prop_assert!(bytes.len() <= 256);
             prop_assert_eq!(decode(&bytes), Some((word, data.clone())));
@@ -33,7 +33,7 @@ proptest! {
 fn the_word_of_a_stranger_is_none() {
     assert_eq!(decode(b"GET / HTTP/1.1\r\nHost: somebody\r\n\r\n"), None);
     assert_eq!(decode(&[0; 64]), None);
-    let good = encode(Err(Rejection::Consumer), b"");
+    let good = encode(Err(Refusal::Rejected(Rejection::Consumer)), b"");
     for at in 0..SIZE {
         let mut bad = good.clone();
         bad[at] ^= 0x80;
