@@ -76,8 +76,9 @@ impl RegisteredRegion for Region {
 
 impl Region {
     pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
-        let mut access = remote_access(device.limits.granted(rights));
-        if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
+        let granted = device.limits.granted(rights);
+        let mut access = remote_access(granted);
+        if granted.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // The device requires this right for remote writes, too. Core still checks local accesses.
             access |= LOCAL_WRITE;
         }
