@@ -145,12 +145,13 @@ impl Library {
             let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
             // If the array is too short, some libraries store the necessary length in `count`, others the number of
             // entries that fit.
-            if count as usize >= room {
-                room = 2 * count as usize;
+            let count = usize::try_from(count).unwrap_or(0);
+            if count >= room {
+                room = 2 * count;
                 continue;
             }
             self.check("dat_registry_list_providers", code)?;
-            entries.truncate(count as usize);
+            entries.truncate(count);
             let own = |info: &&DAT_PROVIDER_INFO| info.dapl_version_major == self.api.version().0;
             let adapter = |info: &DAT_PROVIDER_INFO| {
                 let version = (info.dapl_version_major, info.dapl_version_minor);
