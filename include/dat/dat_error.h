@@ -46,7 +46,7 @@ typedef DAT_UINT32 DAT_RETURN;
 typedef enum dat_return_type {
     /** The call succeeded. */
     DAT_SUCCESS = 0x00000000,
-    /** The object was destroyed while the call waited on it. */
+    /** The object was destroyed during the call. */
     DAT_ABORT = 0x00010000,
     /** Another service point listens on the connection qualifier. */
     DAT_CONN_QUAL_IN_USE = 0x00020000,
@@ -66,7 +66,7 @@ typedef enum dat_return_type {
     DAT_MODEL_NOT_SUPPORTED = 0x00090000,
     /** No provider of that name, version and thread safety is registered or could be loaded. */
     DAT_PROVIDER_NOT_FOUND = 0x000A0000,
-    /** A memory region lacks a privilege that the operation needs. */
+    /** A memory region, or the process, lacks a privilege that the operation needs. */
     DAT_PRIVILEGES_VIOLATION = 0x000B0000,
     /** Objects belong to different protection zones. */
     DAT_PROTECTION_VIOLATION = 0x000C0000,
@@ -257,7 +257,7 @@ typedef enum dat_return_subtype {
     DAT_NAME_NOT_REGISTERED = 98,
     /** No provider of this name has the major version. */
     DAT_MAJOR_NOT_FOUND = 99,
-    /** No provider of this name has the minor version or a higher one. */
+    /** No provider of this name and major version has the minor version or a higher one. */
     DAT_MINOR_NOT_FOUND = 100,
     /** No provider of this name and version has the thread safety. */
     DAT_THREAD_SAFETY_NOT_FOUND = 101,

@@ -75,11 +75,11 @@ typedef enum dat_evd_state {
     DAT_EVD_STATE_WAITABLE = 0x04,
     /** dat_evd_wait fails. */
     DAT_EVD_STATE_UNWAITABLE = 0x08,
-    /** Fed by an endpoint whose completion flags are DAT_COMPLETION_UNSIGNALLED_FLAG. */
+    /** Fed by an endpoint whose flags for these completions are DAT_COMPLETION_UNSIGNALLED_FLAG. */
     DAT_EVD_STATE_CONFIG_NOTIFY = 0x10,
     /** Fed by an endpoint whose receive completion flags are DAT_COMPLETION_SOLICITED_WAIT_FLAG. */
     DAT_EVD_STATE_CONFIG_SOLICITED = 0x20,
-    /** Fed only by endpoints all of whose completions notify. */
+    /** Fed by endpoints; each completion that they queue on the event dispatcher notifies. */
     DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30,
 } DAT_EVD_STATE;
 

@@ -65,7 +65,7 @@ typedef enum dat_completion_flags {
     DAT_COMPLETION_SUPPRESS_FLAG = 0x01,
     /** The receive of this send notifies, if the peer set this flag in recv_completion_flags. */
     DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
-    /** The completion is queued, but wakes no waiter and triggers no notification object. */
+    /** A successful completion is queued, but wakes no waiter and triggers no notification object. */
     DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,
     /** Start only after all earlier RDMA reads of the endpoint are complete. */
     DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,
@@ -518,7 +518,7 @@ typedef enum dat_ep_state {
     /** Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set. */
     DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8,
     DAT_EP_STATE_CONNECTED = 9,
-    /** Disconnecting gracefully: posted requests complete first. */
+    /** Disconnecting: posted requests are completing, or the transport still uses buffers. */
     DAT_EP_STATE_DISCONNECT_PENDING = 10,
     /** No longer connected, or the connection attempt failed; see dat_ep_reset. */
     DAT_EP_STATE_DISCONNECTED = 11,

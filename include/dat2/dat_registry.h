@@ -41,7 +41,7 @@ typedef enum dat_ha_relationship {
     DAT_HA_FALSE = 0,
     /** The adapters can take over each other's connections. */
     DAT_HA_TRUE = 1,
-    /** The providers do not know the relationship. */
+    /** Each adapter is not open, or its provider does not know the relationship. */
     DAT_HA_UNKNOWN = 2,
     /** The providers disagree. */
     DAT_HA_CONFLICTING = 3,

@@ -67,7 +67,7 @@ pub struct Agents {
 impl Agents {
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // Each CNO has at most one scheduled call, and one more if the close of the adapter destroys the CNO.
+        // Twice the need: a CNO has at most one scheduled call, because scheduling a call disarms the agent.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
@@ -113,7 +113,7 @@ impl Agents {
         (any, pending.calling.filter(|(of, _)| *of == cno))
     }
 
-    /// Waits for the end of a call, unless an agent calls this function: it would wait for itself. No lock may be held.
+    /// Waits for the end of `call`, unless its own agent waits here: it would wait for itself. No lock may be held.
     pub fn wait_for(&self, call: Option<Running>) {
         let mut pending = self.pending.lock();
         while call.is_some() && pending.calling == call && pending.thread != Some(Id::current()) {

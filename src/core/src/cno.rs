@@ -218,8 +218,8 @@ impl<T: Transport> Cno<T> {
     }
 
     /// Called before `evd` is freed. If the CNO has a descriptor and stores a trigger of `evd`, an EVD with an event
-    /// replaces `evd` in the trigger; without such an EVD, the trigger is dropped. Without a descriptor,
-    /// [`Cno::take_trigger`] does this.
+    /// replaces `evd` in the trigger; without such an EVD, the trigger is dropped. Without a descriptor, the thread
+    /// that takes the trigger replaces `evd`.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();

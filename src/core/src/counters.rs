@@ -40,7 +40,7 @@ impl Tallies {
         Tally { operations: self.operations[transfer as usize], bytes: self.bytes[transfer as usize] }
     }
 
-    /// Returns the counts of an ordinary kind (the first four of [`Transfer`]) and of the kinds that correspond to it.
+    /// Returns the total of an ordinary kind (the first four of [`Transfer`]) and of the kinds that correspond to it.
     pub fn total(&self, transfer: Transfer) -> Tally {
         let sum = |counts: &[u64]| {
             counts.iter().skip(transfer as usize).step_by(4).fold(0, |sum, &one| one.wrapping_add(sum))

@@ -19,7 +19,7 @@
 //!   SRQ; `rmr_table`: remote keys; `names`: names of states and codes in log messages
 //! * `transport`: the contract with transports; `lmr_table`: local regions by context; [`probes`]: USDT probes
 //! * [`event`], [`error`], `ep_state`, `arena`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
-//!   types that all modules use
+//!   types that any module may use
 //!
 //! docs/dev/architecture.md describes how the parts work together.
 

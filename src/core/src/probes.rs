@@ -41,7 +41,7 @@ pub(crate) enum WatermarkKind {
 /// A kind of stall. Its number is the argument of the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
-    /// The program's requests wait: the ring or the device is full, or earlier requests wait.
+    /// The program's requests wait: the ring, the socket or the device is full, or earlier requests wait.
     Requests,
     /// A received message waits, because no receive is posted.
     Message,

@@ -163,8 +163,8 @@ fn keep<E>(list: &mut Vec<E>, entry: impl Into<Option<E>>, most: usize) -> Optio
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Returns a snapshot with up to `most` endpoints and as many queues. Retries locks until `until` instead of
-    /// blocking, because a thread may be stopped while it holds a lock.
+    /// Returns a snapshot with up to `most` endpoints and as many queues. Retries the locks that posts take until
+    /// `until` instead of blocking, because a thread may be stopped in a post.
     pub fn glance(&self, until: Instant, most: usize) -> Glanced {
         let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
         ia.glance(until, most).map_or(Glanced::Busy, Glanced::Told)

@@ -44,7 +44,7 @@ pub(crate) struct SrqAccounting {
     oldest: u32,
     /// The end of the queue; meaningless if the queue is empty.
     newest: u32,
-    /// All but the first segments of each buffer in the queue.
+    /// For each buffer in the queue, all segments but the first.
     others: Fifo<Segment>,
 }
 

@@ -118,7 +118,7 @@ enum Coverage {
     Full,
     /// Some events do not wake the thread, but all will after the thread has armed the transport again.
     Rearm,
-    /// Some events do not wake the thread, even after the thread has armed again. So the thread must poll periodically.
+    /// Some events might not wake the thread, even after it has armed again. So the thread must poll periodically.
     Partial,
 }
 
@@ -175,7 +175,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches, and detaches the waker from the adapter's word, because the adapter may be closed next.
+    /// Ends the watches, and detaches the waker from the transport's word, because the adapter may be closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {

@@ -1,6 +1,6 @@
 //! Sleeping on a word of memory (futex(2)).
 //!
-//! Waits of programs sleep in `provider/wait.rs`, because that sleep must be a cancellation point.
+//! Waits of programs sleep in src/provider/src/wait.rs, because that sleep must be a cancellation point.
 
 #![forbid(unsafe_code)]
 

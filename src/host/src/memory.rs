@@ -35,7 +35,7 @@ const RESERVE_SIZE: usize = 2 << 20;
 /// Bytes of the reserve for each admitted call ([`admit`]).
 const CALL_SHARE: usize = 64 << 10;
 
-/// Bytes of the reserve that no admitted call uses: for calls that free and for threads of the library.
+/// Bytes of the reserve that [`admit`] leaves to calls that free and to threads of the library.
 const CLEANUP_SHARE: usize = RESERVE_SIZE / 4;
 
 /// Bytes of the largest piece that the reserve serves.
@@ -224,7 +224,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     }
 }
 
-/// A call that [`admit`] has admitted. It has a share of the reserve until the drop.
+/// A call that [`admit`] has admitted. Until the drop, [`admit`] counts a share of the reserve for it.
 #[derive(Debug)]
 pub struct Admitted(());
 

@@ -243,8 +243,8 @@ pub fn netdev_of(name: &str) -> &str {
     name.split_once(':').map_or(name, |(netdev, _)| netdev)
 }
 
-/// Returns whether connections can use an address: neither an unspecified nor a link-local address, which would require
-/// an interface.
+/// Returns whether connections can use an address: neither an unspecified address nor a link-local IPv6 address, which
+/// would require an interface.
 pub fn is_usable(address: &IpAddr) -> bool {
     !address.is_unspecified() && !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }

@@ -39,7 +39,7 @@ place!("mov rax, qword ptr [rip + dat_static_tls@GOTTPOFF]");
 #[cfg(all(target_arch = "aarch64", target_env = "gnu"))]
 place!("adrp x0, :gottprel:dat_static_tls" "ldr x0, [x0, :gottprel_lo12:dat_static_tls]");
 
-/// Returns the word's offset from the thread pointer, or 0 on other systems. A call makes the linker keep the access.
+/// Returns the word's offset from the thread pointer, or 0 if there is none. A call makes the linker keep the access.
 pub(crate) fn offset() -> usize {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu"))]
     {

@@ -28,7 +28,7 @@ impl<T> Timers<T> {
     }
 
     /// Like [`Timers::set`], but first removes the items for which `keep` returns `false`, if the number of items has
-    /// doubled since the last removal.
+    /// doubled since the last removal and grown by 64 more.
     pub fn set_pruned(&mut self, when: Instant, what: T, mut keep: impl FnMut(&T) -> bool) {
         if self.waiting.len() >= self.most {
             self.waiting.retain(|_, what| keep(what));

@@ -142,8 +142,8 @@ pub unsafe fn fini<T: Transport>(
     cancel::restore(before);
 }
 
-/// Defines a provider library of a [`Transport`]: its allocator, its [`Provider`](crate::Provider) for each version, and
-/// the functions that it exports. `$library` begins its log lines.
+/// Defines a provider library of a [`Transport`]: its allocator, its [`Provider`](crate::Provider) for each version,
+/// and the functions that it exports. `$library` begins its log lines.
 #[macro_export]
 macro_rules! export_provider {
     ($transport:ty, $library:literal) => {

@@ -10,9 +10,9 @@
 //! A *slot* has the name of a call, and is in its object's module. It converts handles, pointers and flags, calls the
 //! core, and converts the result. The manual page of a call documents its return codes.
 //!
-//! Slots with the same types in both versions are in the modules of this level. If versions differ only in field types or
-//! values, a macro contains the common code, and [`v12`] and [`v20`] expand it with their own types in scope. These also
-//! contain the table, the other slots, and the implementation of [`Version`].
+//! Slots with the same types in both versions are in the modules of this level. If versions differ only in field types
+//! or values, a macro contains the common code, and [`v12`] and [`v20`] expand it with their own types in scope. These
+//! also contain the table, the other slots, and the implementation of [`Version`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]

@@ -9,13 +9,13 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// A request to end the tool, set by a signal or a timer. A signal also interrupts a blocking call, so loops check the
-/// request after each.
+/// A request to end the tool, set by a signal or a timer. A signal also ends a wait for events, so loops check the
+/// request after each wait.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Starts to catch both signals. The first signal sets the request; the second ends the process immediately.
+    /// Starts to catch both signals. A signal sets the request, or ends the process immediately if it is set already.
     pub fn catch() -> io::Result<Self> {
         let requested = Self::default();
         for signal in [SIGINT, SIGTERM] {

@@ -1,6 +1,6 @@
 //! The tools dat-info, dat-ping and dat-perf.
 //!
-//! The tools print most errors unchanged, so function comments mention only errors that callers distinguish.
+//! The tools print most errors unchanged, so function comments rarely mention errors that callers do not distinguish.
 
 pub mod info;
 mod interrupt;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// Quotes a path or name for the shell if necessary. A word with invalid UTF-8 or control characters becomes the
-/// substitution of a `printf` command, with other bytes than letters and digits in octal.
+/// substitution of a `printf` command, in which all bytes except letters and digits are octal.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);

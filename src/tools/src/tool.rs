@@ -164,8 +164,8 @@ impl Common {
         }
     }
 
-    /// Returns the first library whose programs can open `name` (any adapter if `None`). If there is none, returns the
-    /// first usable library.
+    /// Tries the libraries in order, and returns the first whose programs can open `name` (any adapter if `None`), or
+    /// else the first usable library. Fails if a library that it tries exists but cannot be loaded.
     pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Found> {
         let mut first = None;
         for found in self.libraries() {
@@ -173,7 +173,7 @@ impl Common {
                 Ok(found) if found.has(name) => return Ok(found),
                 Ok(_) if matches!(first, Some(Ok(_))) => {}
                 Ok(found) => first = Some(Ok(found)),
-                // A library exists, but cannot be loaded. Do not hide this by using the library of a later version.
+                // A library exists, but cannot be loaded. Do not hide this by using the library of another version.
                 Err(error) if !error.is::<Absent>() => return Err(error),
                 Err(error) => first = first.or(Some(Err(error))),
             }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 const HEADERS: &str = "#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n#include <rdma/ib_user_verbs.h>\n";
 
-/// A regular expression for the names of the types to read. They are declared manually in rdma-sys, or contain driver
-/// functions that rdma-core's inline functions call, or belong to the kernel's command that posts a send.
+/// A regular expression for the names of the types to read: the structures that `src/sys/layout.rs` compares, the
+/// kernel's command that posts a send, and enumerations of libibverbs.
 const STRUCTURES: &str = "ibv_(send_wr|recv_wr|wc|sge|mw|mw_bind|mw_bind_info|ah_attr|global_route|gid|async_event|context|context_ops|\
     qp|cq|srq|pd|device|port_attr)|verbs_context|rdma_(cm_event|cm_id|conn_param|ud_param|addr|ib_addr|route)|ib_uverbs_post_send|\
     ib_uverbs_cmd_hdr|ib_uverbs_write_cmds|ibv_event_type|ibv_wr_opcode|ibv_wc_opcode|ibv_wc_status|ibv_send_flags";

@@ -68,7 +68,7 @@ pub struct EpAttributes {
     pub max_rdma_read_in: usize,
     /// Maximum outstanding reads.
     pub max_rdma_read_out: usize,
-    /// Limit of receive buffers. Above it, an asynchronous event is raised, once per
+    /// Limit of receive buffers. Above it, an asynchronous event is raised: once after the creation, and after each
     /// [`super::Endpoint::set_watermark`].
     pub soft_watermark: Watermark,
     /// Limit of receive buffers. Above it, the connection breaks.

@@ -167,7 +167,7 @@ impl<T: Transport> Endpoint<T> {
             let life = control.life;
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             if control.life != life {
-                // While `control` was unlocked, the transport has reported the end, and the endpoint is disconnected.
+                // The connection has ended while `control` was unlocked.
                 return Ok(());
             }
             closing = self.ia.transport.disconnect(&qp, Disconnect::Now);
@@ -239,7 +239,7 @@ impl<T: Transport> Endpoint<T> {
         receives.life = control.life;
         requests.qp = Some(qp.clone());
         requests.tx = tx;
-        // Ignores the result of `post_recv`: without a connection, no message can wait for the receive.
+        // Ignores whether `post_recv` requires a kick: without a connection, no message can wait for the receive.
         let handed = self.hand_over(&mut receives, |recv| transport.post_recv(&qp, recv).map(|_| ()));
         receives.qp = Some(qp.clone());
         drop(receives);

@@ -44,7 +44,7 @@ impl<T: Transport> Endpoint<T> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
 
-    /// Returns the number of datagrams that were lost after their completion, or arrived without a receive.
+    /// Returns the number of datagrams that were lost after their completion, or arrived without a receive that fits.
     pub fn lost_datagrams(&self) -> u64 {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
@@ -345,7 +345,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Reports that one of the reported receives was solicited, like
+    /// Reports that at least one of the reported receives was solicited, like
     /// [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
@@ -365,7 +365,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
     }
 
-    /// Adds `count` to the number of datagrams that were lost after their completion, or arrived without a receive.
+    /// Adds `count` to the number of datagrams that were lost after completion, or arrived without a receive that fits.
     pub fn lost(&self, count: u64) {
         if let Ok(own) = self.endpoint.datagrams() {
             own.lost.fetch_add(count, Ordering::Relaxed);

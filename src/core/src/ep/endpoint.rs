@@ -52,8 +52,8 @@ pub struct Endpoint<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
-    /// Locked by [`Endpoint::requests`] and by `lock_tx` and `try_lock_tx` of `EndpointSink`. Their guards run the deferred
-    /// poll after the unlock.
+    /// Locked by [`Endpoint::requests`] and by `lock_tx` and `try_lock_tx` of `EndpointSink`. Their guards run the
+    /// deferred poll after the unlock.
     pub(super) requests: Mutex<Requests<T>>,
     /// Set by a thread that has found `requests` locked, so that the holder of the lock polls after the unlock.
     pub(super) poll_deferred: AtomicBool,
@@ -212,7 +212,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Updates the copies of attributes and zone in `requests` and `receives`, and reserves memory for posted work.
+    /// Updates the copies of attributes and zone in `requests` and `receives`, and reserves memory for posted receives.
     ///
     /// # Errors
     /// [`Resource::Memory`]. The copies are then unchanged.

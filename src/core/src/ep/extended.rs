@@ -2,7 +2,7 @@
 //! reads into a remote key.
 //!
 //! An API version without these operations has no events for them. So a post of the first three kinds fails if the
-//! peer's API version lacks them ([`Transport::takes_extended`]).
+//! transport knows that the peer's API version lacks them ([`Transport::takes_extended`]).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};

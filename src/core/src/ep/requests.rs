@@ -204,8 +204,8 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// Checks everything but the memory of a request, and returns the zone of its segments. `send` is as in
-    /// [`Requests::has_flags`]; `too_many` is `true` if there are too many segments.
+    /// Checks the endpoint, the flags and the number of segments of a request, and returns the zone of the endpoint.
+    /// `send` is as in [`Requests::has_flags`]; `too_many` is `true` if there are too many segments.
     ///
     /// # Errors
     /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],

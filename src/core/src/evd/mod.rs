@@ -169,7 +169,8 @@ impl<T: Transport> Evd<T> {
         events
     }
 
-    /// Frees the EVD because its adapter is closed. If other adapters use the EVD, the last of them frees it.
+    /// Frees the EVD because its adapter is closed. If other adapters use the EVD for asynchronous events, the last of
+    /// them frees it.
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::SeqCst);
         self.free_if_orphaned();

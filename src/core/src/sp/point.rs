@@ -75,7 +75,7 @@ impl<T: Transport> ServicePoint<T> {
         Ok(())
     }
 
-    /// Stops listening. Returns `true` if the service point has accepted requests until this call.
+    /// Stops listening. Returns whether the service point was open, so that it would have accepted a request.
     fn close(&self) -> bool {
         let (was_open, listener) = {
             let mut state = self.state.lock();

@@ -26,8 +26,8 @@ impl<T: Transport> Drop for Buffer<T> {
     }
 }
 
-/// Returns byte `at` of the pattern `seed`. The period of a pattern is no power of two, and different seeds have
-/// different patterns.
+/// Returns byte `at` of the pattern `seed`. The period of a pattern is no power of two. Different seeds have different
+/// patterns, unless they are equal modulo 256.
 fn pattern(at: usize, seed: usize) -> u8 {
     (at * 7 + at / 251 + seed * 37 + 1) as u8
 }

@@ -19,8 +19,8 @@ use crate::transport::{
     SeqNo, SharedReceives, ShortSend, Transport, Wakeup, Windows, ZoneId,
 };
 
-/// The fake transport. Records the calls that [`Call`] names. All calls succeed, except the call that
-/// [`Fake::refuse_after`] selects.
+/// The fake transport. Records the calls that [`Call`] names. Calls succeed, except the call that
+/// [`Fake::refuse_after`] selects, and calls with a constant that causes an error, such as [`Fake::NO_DEVICE`].
 pub struct Fake {
     state: Arc<Mutex<State>>,
 }

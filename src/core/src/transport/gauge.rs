@@ -25,8 +25,8 @@ impl Flow {
     }
 }
 
-/// The number of stalls of a connection's requests or messages, and whether these stall now. Changes need the lock of
-/// the requests or messages; any thread may read.
+/// The number of stalls of a connection's requests, receives or messages ([`Stall`]), and whether these stall now.
+/// Changes need the lock that protects these; any thread may read.
 #[derive(Debug, Default)]
 pub struct Gauge {
     waits: AtomicBool,
@@ -34,7 +34,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Sets whether the requests or messages stall.
+    /// Sets whether the work stalls.
     #[inline]
     pub fn set(&self, ep: Handle, stall: Stall, waits: bool) {
         if self.waits.load(Ordering::Relaxed) != waits {
@@ -59,7 +59,7 @@ impl Gauge {
         self.stalls.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the requests or messages stall now.
+    /// Returns whether the work stalls now.
     pub fn waits(&self) -> bool {
         self.waits.load(Ordering::Relaxed)
     }

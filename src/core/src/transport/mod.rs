@@ -327,7 +327,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
     /// Polls, and reports completions to their sinks. A poll without completions makes no system call, unless it waits
-    /// for another thread.
+    /// for another thread, or the transport can receive only by system calls.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
     /// Arms the wakeup of the calling thread by new work. The caller must poll again before it sleeps, unless

@@ -90,9 +90,9 @@ pub trait Placement<'s>: Copy {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 
-    /// Stores the message in `segment`, which is long enough. Returns `false` if its memory is no longer registered. If
-    /// no region was deregistered since the segment's check, `checked` contains `segment`. With `None`, the transport
-    /// must check the segment.
+    /// Stores the message in `segment`, which is long enough. Returns `false` if its memory is no longer registered.
+    /// `checked` contains `segment` if there is a guard, and no region was deregistered since the segment's check. With
+    /// `None`, the transport must check the segment.
     fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_, Writable>>) -> bool;
 }
 

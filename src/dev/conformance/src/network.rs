@@ -111,8 +111,8 @@ pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
     adapter.ia.attributes().fabric.kind != FabricKind::Iwarp
 }
 
-/// Returns whether a write or a read that the peer refuses can end with `status`. The status is `wanted`, except on iWARP:
-/// there a write can succeed first, and otherwise the end of the connection fails the request.
+/// Returns whether a write or a read that the peer refuses can end with `status`. The status is `wanted`, except on
+/// iWARP: there a write can succeed first, and otherwise the end of the connection fails the request.
 pub(crate) fn is_refusal<T: Transport>(adapter: &Adapter<T>, write: bool, status: Status, wanted: Status) -> bool {
     if repeats(adapter) {
         status == wanted
@@ -121,8 +121,8 @@ pub(crate) fn is_refusal<T: Transport>(adapter: &Adapter<T>, write: bool, status
     }
 }
 
-/// Asserts that `arrived` holds after a write has completed. On iWARP, waits for it, because a write completes before its
-/// bytes arrive.
+/// Asserts that `arrived` holds after a write has completed. On iWARP, waits for it, because a write completes before
+/// its bytes arrive.
 #[track_caller]
 pub(crate) fn written<T: Transport>(adapter: &Adapter<T>, what: &str, arrived: impl Fn() -> bool) {
     if repeats(adapter) {

@@ -29,7 +29,8 @@ impl<T: Transport> Scene<T> {
         Scene { from, to, a, b, adapter }
     }
 
-    /// Runs `transfer` for all sizes, with offsets in `from` and `to`, and the size. The offsets are unaligned.
+    /// Calls `transfer` for each size, with an offset in `from`, an offset in `to`, and the size. Most offsets are
+    /// unaligned.
     fn each(&self, transfer: impl Fn(&Self, usize, usize, usize)) {
         for (seed, &len) in SIZES.iter().enumerate() {
             let (here, there) = (seed * 7 % 64, seed * 13 % 64);

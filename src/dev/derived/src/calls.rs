@@ -9,9 +9,9 @@ pub struct Call {
     pub name: String,
     /// `C` or `C-unwind`.
     pub abi: String,
-    /// Arguments that both the call and its slot in the provider table have, as `NAME: TYPE, ...`.
+    /// Arguments of the call that its slot in the provider table, if any, also has, as `NAME: TYPE, ...`.
     pub arguments: String,
-    /// Arguments that only the call has, in the form of `arguments`.
+    /// Arguments of the call that its slot lacks, in the form of `arguments`.
     pub more: String,
     /// How the library performs the call, as the list documents: `dispatch`, `wrap`, `own`, `slot` or `variadic`.
     pub how: String,

@@ -215,7 +215,8 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the address, key and length of a range in the program's memory. They are usually valid.
+    /// Returns the address, key and length of a range in the program's memory. Bits of the input can replace each of
+    /// them by an arbitrary value.
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let victim = self.victim;
         let which = input.byte();

@@ -422,7 +422,7 @@ impl Session<'_> {
         self.ledger.request(self.end, work, segment, remote, flags, self.program.memory.lmr().addr());
     }
 
-    /// Appends a record to the kept bytes. The record is usually valid.
+    /// Appends a record to the kept bytes. Bits of the input can make the record invalid.
     fn record(&mut self, input: &mut Input<'_>) {
         let kind = KINDS[usize::from(input.byte()) % KINDS.len()];
         let valid = input.byte();
@@ -470,7 +470,8 @@ impl Session<'_> {
         self.peer.kept.extend(body);
     }
 
-    /// Returns the address, key and length of a range in the program's memory. They are usually valid.
+    /// Returns the address, key and length of a range in the program's memory. Bits of the input can replace each of
+    /// them by an arbitrary value.
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let which = input.byte();
         if let (Some(shown), true) = (&self.window, which & 128 != 0) {

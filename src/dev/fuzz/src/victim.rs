@@ -33,7 +33,8 @@ pub struct Victim {
     pub adapter: Adapter<Shm>,
     pub requests: Arc<Evd<Shm>>,
     pub directory: PathBuf,
-    /// The data that a process of shm publishes to its peers; all malicious peers share them.
+    /// The data that a process of shm publishes to its peers. All peers of the program share them, also the
+    /// well-behaved peer.
     pub face: Face,
     /// Memory without remote rights, all zero except in posted buffers.
     pub memory: Buffer<Shm>,

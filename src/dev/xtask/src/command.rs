@@ -72,7 +72,7 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        // The kill fails if all processes of the group have ended.
+        // Ignore errors: the group may have no process left.
         let _ = kill_process_group(self.pid, signal);
     }
 

@@ -102,7 +102,7 @@ fn compare(limits: &Values, values: &Values) -> Vec<(bool, String)> {
     values.iter().map(test).chain(stale).collect()
 }
 
-/// Counts the unsafe sites of each product crate. Returns the number of lines of all product crates.
+/// Counts the unsafe sites of each product crate, without its tests. Returns the number of lines of all these crates.
 fn sources(files: &Files, values: &mut Values) -> Result<usize> {
     let (tokens, mut total) = (Regex::new(TOKENS)?, 0);
     for (manifest, text) in files.iter().filter(|(path, _)| path.starts_with("src/") && path.ends_with("/Cargo.toml")) {

@@ -33,10 +33,10 @@
 //! owner.
 //!
 //! # Attempts
-//! An attempt (`try_lock`) fails immediately if the owner or another thread holds the lock. Otherwise it takes the gate
-//! and revokes the ownership, and then fails only if the owner has just locked. An attempt first waits for an undecided
-//! attempt of another thread that has the gate, so attempts cannot all fail without a holder. Threads that leave a
-//! message for the holder and then try to lock rely on this (SYNC again).
+//! An attempt (`try_lock`) fails immediately if another thread holds the lock, or has the gate to wait for the owner.
+//! Otherwise it takes the gate and revokes the ownership, if any, and then fails only if the owner has just locked. An
+//! attempt first waits for an undecided attempt of another thread that has the gate, so attempts cannot all fail
+//! without a holder. Threads that leave a message for the holder and then try to lock rely on this (SYNC again).
 
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
@@ -107,8 +107,8 @@ pub struct Biased {
     owned: AtomicU8,
     doublings: AtomicU8,
     gate: Exclusive,
-    /// A part of the [`pointer()`] of the last thread with the gate. If two threads have the same part, their locks count
-    /// as locks of one thread, so one may become the owner early.
+    /// A part of the [`pointer()`] of the last thread with the gate. If two threads have the same part, their locks
+    /// count as locks of one thread, so one may become the owner early.
     last: AtomicU32,
     /// Number of further locks by the gate until the thread in `last` becomes the owner.
     remaining: AtomicU32,

@@ -26,7 +26,7 @@ named! {
     DAT_RETURN_TYPE;
     /// The call succeeded.
     pub const DAT_SUCCESS: DAT_RETURN_TYPE = 0x00000000;
-    /// The object was destroyed while the call waited on it.
+    /// The object was destroyed during the call.
     pub const DAT_ABORT: DAT_RETURN_TYPE = 0x00010000;
     /// Another service point listens on the connection qualifier.
     pub const DAT_CONN_QUAL_IN_USE: DAT_RETURN_TYPE = 0x00020000;
@@ -46,7 +46,7 @@ named! {
     pub const DAT_MODEL_NOT_SUPPORTED: DAT_RETURN_TYPE = 0x00090000;
     /// No provider of that name, version and thread safety is registered or could be loaded.
     pub const DAT_PROVIDER_NOT_FOUND: DAT_RETURN_TYPE = 0x000A0000;
-    /// A memory region lacks a privilege that the operation needs.
+    /// A memory region, or the process, lacks a privilege that the operation needs.
     pub const DAT_PRIVILEGES_VIOLATION: DAT_RETURN_TYPE = 0x000B0000;
     /// Objects belong to different protection zones.
     pub const DAT_PROTECTION_VIOLATION: DAT_RETURN_TYPE = 0x000C0000;

@@ -57,11 +57,11 @@ pub const DAT_EVD_STATE_DISABLED: DAT_EVD_STATE = 0x02;
 pub const DAT_EVD_STATE_WAITABLE: DAT_EVD_STATE = 0x04;
 /// dat_evd_wait fails.
 pub const DAT_EVD_STATE_UNWAITABLE: DAT_EVD_STATE = 0x08;
-/// Fed by an endpoint whose completion flags are DAT_COMPLETION_UNSIGNALLED_FLAG.
+/// Fed by an endpoint whose flags for these completions are DAT_COMPLETION_UNSIGNALLED_FLAG.
 pub const DAT_EVD_STATE_CONFIG_NOTIFY: DAT_EVD_STATE = 0x10;
 /// Fed by an endpoint whose receive completion flags are DAT_COMPLETION_SOLICITED_WAIT_FLAG.
 pub const DAT_EVD_STATE_CONFIG_SOLICITED: DAT_EVD_STATE = 0x20;
-/// Fed only by endpoints all of whose completions notify.
+/// Fed by endpoints; each completion that they queue on the event dispatcher notifies.
 pub const DAT_EVD_STATE_CONFIG_THRESHOLD: DAT_EVD_STATE = 0x30;
 
 /// Parameters of an event dispatcher, see dat_evd_query.

@@ -126,7 +126,7 @@ named! {
     pub const DAT_NAME_NOT_REGISTERED: DAT_RETURN_SUBTYPE = 98;
     /// No provider of this name has the major version.
     pub const DAT_MAJOR_NOT_FOUND: DAT_RETURN_SUBTYPE = 99;
-    /// No provider of this name has the minor version or a higher one.
+    /// No provider of this name and major version has the minor version or a higher one.
     pub const DAT_MINOR_NOT_FOUND: DAT_RETURN_SUBTYPE = 100;
     /// No provider of this name and version has the thread safety.
     pub const DAT_THREAD_SAFETY_NOT_FOUND: DAT_RETURN_SUBTYPE = 101;

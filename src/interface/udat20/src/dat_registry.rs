@@ -11,7 +11,7 @@ pub type DAT_HA_RELATIONSHIP = c_enum;
 pub const DAT_HA_FALSE: DAT_HA_RELATIONSHIP = 0;
 /// The adapters can take over each other's connections.
 pub const DAT_HA_TRUE: DAT_HA_RELATIONSHIP = 1;
-/// The providers do not know the relationship.
+/// Each adapter is not open, or its provider does not know the relationship.
 pub const DAT_HA_UNKNOWN: DAT_HA_RELATIONSHIP = 2;
 /// The providers disagree.
 pub const DAT_HA_CONFLICTING: DAT_HA_RELATIONSHIP = 3;

@@ -98,8 +98,8 @@ pub unsafe fn open<A: Api>(
     Ok((handle, table))
 }
 
-/// Returns the return code for `error`. Reports the reason to the user, unless it was reported before or is a lack of
-/// memory.
+/// Returns the return code for `error`. Reports the reason to the user, except a lack of memory, and the failure of a
+/// library that was reported before.
 #[cold]
 fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     match error {

@@ -1,8 +1,8 @@
 //! The common parts of libdat.so.1 and libdat2.so.2: the consumer side of uDAPL and the registry of providers.
 //!
 //! A version's list of calls generates the exported functions ([`export!`]). Most of them jump through the provider's
-//! table ([`mod@dispatch`]). The others open adapters ([`ia`]) or access the registry ([`registry_api`]); those that differ
-//! between versions are in the libraries.
+//! table ([`mod@dispatch`]). The others open adapters ([`ia`]) or access the registry ([`registry_api`]); those that
+//! differ between versions are in the libraries.
 //!
 //! | path | functions | rules |
 //! |---|---|---|

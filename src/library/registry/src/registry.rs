@@ -10,9 +10,9 @@
 //!      \-- cannot be loaded ---+--> Failed     (no second attempt)
 //! ```
 //!
-//! One thread works on a Busy adapter, without the lock; others wait. If the library of an entry cannot be loaded, a
-//! later line with the same identity replaces the entry: its *stand-in*. Without a stand-in, the adapter becomes
-//! Failed.
+//! One thread works on a Busy adapter, without the lock; others wait. If the library of an entry cannot be loaded, or
+//! has no init, a later line with the same identity replaces the entry: its *stand-in*. Without a stand-in, an adapter
+//! whose library cannot be loaded becomes Failed.
 //!
 //! The lock is the standard library's. It has no table of waiting threads, so a fork's child can unlock it.
 
@@ -95,7 +95,7 @@ pub struct Registry<B: Backend> {
     idle: Condvar,
 }
 
-/// A counted use of a provider, from [`Registry::open`] until [`Registry::release`].
+/// A counted use of a provider, from [`Registry::open`] or [`Registry::instance`] until [`Registry::release`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a ticket that is not released keeps its provider open forever"]
 pub struct Ticket<T> {

@@ -47,7 +47,7 @@ pub enum LineUse<'a> {
     OtherVersion(&'a Entry),
     /// An earlier entry has the same identity.
     Repeated(&'a Entry),
-    /// An entry that replaces an earlier entry of the same identity, if the library of that entry cannot be loaded.
+    /// An entry that replaces an earlier entry of the same identity, if the library of that entry cannot be used.
     StandIn(&'a Entry),
     /// The line is not an entry.
     Bad(&'a BadLine),

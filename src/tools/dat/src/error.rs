@@ -1,8 +1,8 @@
-//! Errors of uDAPL calls, and of loading a library.
+//! Errors of uDAPL calls, of loading a library, and of allocating memory.
 
 use std::fmt;
 
-/// The result of a call of uDAPL, or of loading a library.
+/// The result of a call of uDAPL, of loading a library, or of allocating memory.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error with its text, boxed: a small `Result` keeps the loops of dat-perf fast.

@@ -51,8 +51,8 @@ object! {
     Evd, PhantomData<Cell<()>>
 }
 
-/// Takes an event with `$call`, which stores the event at `$place`, and converts the event. Evaluates to `None` without
-/// an event.
+/// Takes an event with `$call`, which stores the event at `$place`, and converts the event. Without an event, returns
+/// `Ok(None)` or the error from the function.
 macro_rules! take {
     ($evd:ident, $name:literal, |$calls:ident, $place:ident| $call:expr) => {
         by_version!($evd.library(), |$calls, udat| {

@@ -28,7 +28,8 @@
 //! # Limits
 //!
 //! - A post has one segment and default completion flags.
-//! - There are no remote memory regions, reserved or common service points, watermarks, calls that modify an object, and
+//! - There are no remote memory regions, reserved or common service points, watermarks, calls that modify an object,
+//! and
 //!   extended operations.
 //! - [`sys`] has types and constants, but no functions.
 

@@ -13,7 +13,7 @@ use crate::{Error, Ia, Result};
 const PAGE: usize = 4096;
 
 object! {
-    /// A protection zone: a set of regions and endpoints. An endpoint can use only regions of its own zone.
+    /// A protection zone: a set of regions, and of the endpoints and SRQs that can use only these regions.
     #[derive(Clone)]
     Pz
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub struct Attribute {
     /// Meaning, for people.
     pub meaning: String,
-    /// Name of the field in a structure of dat_ia_query, or name from the provider.
+    /// Name of the field of dat_ia_query, without `_major`, `_minor` or `_ptr`, or name from the provider.
     pub name: String,
     /// Value for programs.
     pub value: Value,
@@ -54,8 +54,8 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Expands to attributes, one per line: the name of a field of `$of`, its meaning, and the function that shows the
-/// value. After `=`, a value to show instead of the field.
+/// Expands to attributes, one per line: its name, its meaning, and the function that shows its value. The value follows
+/// `=`, or is the field of `$of` with this name.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]

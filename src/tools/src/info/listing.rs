@@ -44,7 +44,7 @@ struct Listing {
     libraries: Vec<Option<String>>,
     adapters: Vec<Listed>,
     missing: Vec<String>,
-    /// Hints about libraries that the loader does not find, and about why the table lacks devices and addresses.
+    /// Hints about libraries that programs do not load, and about why the table lacks devices and addresses.
     #[serde(skip)]
     hints: Vec<String>,
     /// Malformed lines of the configuration, each with its fault.
@@ -67,7 +67,8 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
         let Loaded { own, adapters, listed, found } = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                // The first line has the cause; the others repeat where the loader searched.
+                // The first line has the cause. The second, which is the same for both versions, lists the searched
+                // places.
                 listing.missing.extend(error.to_string().lines().next().map(str::to_owned));
                 failure = failure.or(Some(error));
                 continue;

@@ -124,8 +124,8 @@ fn load(common: &Common) -> Vec<anyhow::Result<Loaded>> {
     common.libraries().into_iter().map(|found| found.and_then(Found::load)).collect()
 }
 
-/// Returns a hint if programs do not load the library that is installed with this tool. The loader may not find it, or
-/// find a library that is not libdat.
+/// Returns a hint if the loader finds no library for programs, but one is installed with this tool, or if it finds a
+/// library that is not libdat.
 fn hidden(found: &Found) -> Option<String> {
     let (library, api) = (found.library.path()?, found.library.api());
     if found.foreign {

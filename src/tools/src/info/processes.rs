@@ -33,7 +33,7 @@ struct Found {
     directory: Option<PathBuf>,
     command: Option<String>,
     stopped: bool,
-    /// The TCP connections of a process that does not respond. Empty if it responds, or if it was found by its directory
+    /// The TCP connections of a process that does not respond. Empty if it responds, or if it was found in a directory
     /// of shm.
     connections: Vec<Connection>,
     process: Process,

@@ -53,8 +53,8 @@ impl Node {
         })
     }
 
-    /// Waits for the next event: polls if `poll` is set, otherwise sleeps. Returns `None` at the time `until`. Returns
-    /// the completions of a connection before the event of its end.
+    /// Waits for the next event: polls if `poll` is set, otherwise sleeps. Returns `None` at the time `until`. Takes
+    /// completions first, so they precede the end of their connection, unless both arrive during the polls.
     pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Option<Event>, Stop> {
         let Evds { recv, request, connect } = &self.evds;
         let mut polls = 0_u32;

@@ -7,7 +7,7 @@ const STEP: usize = 4096;
 /// The bytes of a transfer. They differ between consecutive transfers and between lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Number of a connection; or 0 if `number` differs between all transfers.
+    /// Number of a connection; or 0 if the numbers of transfers do not depend on a connection.
     pub lane: usize,
     /// Number of the transfer in its lane.
     pub number: u64,

@@ -42,8 +42,8 @@ impl Cpus {
         Self { usable, load, own: own.to_vec(), peer: peer.to_vec(), child }
     }
 
-    /// Returns the number of threads that poll, and the number of CPUs that they share. Counts the server's threads too
-    /// if the server is a child process, or is on this host and this process is not pinned.
+    /// Returns the number of threads that poll, and the number of CPUs that they share. Counts the peer's threads too
+    /// if the peer is a child process, or is on this host and this process is not pinned.
     pub fn pollers(&self, plan: &Plan) -> (usize, usize) {
         let threads = if plan.wait { 0 } else { plan.threads as usize };
         let both = plan.near && (self.child || self.own.is_empty());

@@ -20,7 +20,8 @@ use super::stream::{self, Part};
 use super::worker::Worker;
 
 /// How often a target of RDMA reads its memory, or polls its dispatcher, between two checks for the next turn. A check
-/// polls the adapter. For shm, a process that polls its adapter every 5 us counts as always polling.
+/// polls the adapter. Over shm, the initiator of a transfer waits for a target that polls every 5 us, so this many
+/// reads of memory take longer.
 const READS_PER_CHECK: usize = 100_000;
 /// [`READS_PER_CHECK`] if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;

@@ -76,7 +76,7 @@ impl Goal {
 
     pub fn made(&mut self, turn: Turn, took: Duration) {
         // On a busy host, one turn may be a thousand times slower than the next, so older times count too. A turn of a
-        // single transfer is not typical, and does not count.
+        // single transfer is not typical, so its time counts only for the next turn.
         let before = if self.last <= 1 { 0.0 } else { self.slow / 2.0 };
         self.slow = before.max(took.as_secs_f64() / turn.transfers.max(1) as f64);
         self.last = turn.transfers;

@@ -55,7 +55,7 @@ impl Listener {
                 if data.starts_with(greeting) {
                     return Ok(request);
                 }
-                // Any other request is dropped, which rejects it.
+                // Keeps the requests of other clients. The drop of any other request rejects it.
                 if !data.starts_with(DATA.as_bytes()) && self.waiting.len() < MAX_REQUESTS {
                     self.waiting.push_back(request);
                 }

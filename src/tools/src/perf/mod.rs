@@ -16,8 +16,8 @@
 //!
 //! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. A thread makes the
 //! transfers in turns of up to 32,768. The measured loops read no clock except the CPU's counter. After each turn, its
-//! times are added to a histogram, and the client chooses the next turn. A thread that waits for an event periodically
-//! checks the limits and the connections.
+//! times are added to a histogram, except in the warm-up, and the client chooses the next turn. A thread that waits for
+//! an event periodically checks the limits and the connections.
 
 mod arguments;
 mod client;

@@ -39,7 +39,7 @@ impl Part {
         Part::Messages(Messages { sent, received, credits, quarter: (credits / 4).max(1), ahead: 0 })
     }
 
-    /// With --reverse, the client sends an empty message to start the measured transfers, for which the server waits.
+    /// With --reverse, starts the measured transfers: the client sends an empty message, and the server waits for it.
     pub fn start(&mut self, worker: &mut Worker) -> anyhow::Result<()> {
         match self {
             _ if !worker.initiator => worker.post_send(0, 0, 0),
@@ -251,8 +251,8 @@ pub fn fill_readable(worker: &Worker) {
     }
 }
 
-/// With --verify, compares the bytes that the peer wrote in `transfers` transfers: in each buffer, the bytes of the
-/// last transfer.
+/// With --verify in write_bw, compares the bytes that the peer wrote in `transfers` transfers: in each buffer, the
+/// bytes of the last transfer.
 pub fn check_written(worker: &Worker, transfers: u64) -> anyhow::Result<()> {
     let plan = worker.plan;
     if plan.verify && plan.test == Test::WriteBw && (plan.both || !worker.initiator) {

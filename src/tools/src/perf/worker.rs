@@ -34,7 +34,7 @@ struct Layout {
     bytes: usize,
     /// Bytes from one buffer to the next; 0 for a single buffer.
     step: usize,
-    /// Total bytes. Saturated, because the peer's plan may contain any numbers.
+    /// Total bytes. Saturated, because the peer's plan may contain large numbers.
     length: u64,
 }
 

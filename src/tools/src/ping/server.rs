@@ -44,7 +44,7 @@ impl Totals {
     }
 }
 
-/// Returns the bytes that the server allocates for a client: RDMA memory, and the buffers of two connections.
+/// Returns the bytes that the server allocates for a dat-ping: RDMA memory, and the buffers of two connections.
 fn memory_for(size: u32) -> u64 {
     let buffer = buffer(Head::LENGTH + size as usize) as u64;
     Area::ALL * u64::from(size) + 2 * (RECEIVES + SENDS) as u64 * buffer

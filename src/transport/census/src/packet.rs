@@ -26,7 +26,7 @@ pub const AGAIN: u8 = 11;
 /// Maximum length of a field of bytes or text, in bytes.
 pub const MAX_BYTES: usize = 512;
 
-/// Maximum length of a packet, in bytes. With the kernel's data, it takes less than 16 KiB of a socket's buffer.
+/// Maximum length of a packet, in bytes. With the kernel's data, it takes less than 17 KiB of a socket's buffer.
 pub const MAX_PACKET: usize = 15 << 10;
 /// Maximum number of endpoints of a response, and of queues. The packets must fit into a socket's buffer, because no
 /// thread waits until their receiver reads.

@@ -43,7 +43,7 @@ pub struct Copies {
     pub peers: u64,
     /// Number of processes from and to which this process copies directly.
     pub direct_peers: u64,
-    /// Why this process does not copy directly from and to some or all of them.
+    /// Why this process does not copy directly from and to some or all of its peers.
     pub obstacle: Option<Obstacle>,
 }
 

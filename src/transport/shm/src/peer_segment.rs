@@ -57,7 +57,7 @@ pub const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
-/// Index in [`RingShared::flags`]: set by a request ring's producer when it disconnects.
+/// Index in [`RingShared::flags`]: set by a request ring's producer when it closes its end of the connection.
 const CLOSED: usize = 0;
 /// Index in [`RingShared::flags`]: set by a request ring's producer while it polls, and needs no notifications.
 const POLLED: usize = 1;
@@ -114,7 +114,8 @@ pub struct PeerSegment {
     /// Set after `reads_peer` has become false, until the peer is notified of that.
     untold: AtomicBool,
     dead: AtomicBool,
-    /// Set while a thread of the peer is in a transfer slot, but was last seen stopped, asleep elsewhere, or gone.
+    /// Set while a thread of the peer is in a transfer slot, but was last seen stopped, gone, or asleep outside of a
+    /// copy.
     pub suspect: Hint,
     violated: AtomicBool,
     complained: AtomicBool,
@@ -303,7 +304,8 @@ impl PeerSegment {
         first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
-    /// Clears all ready bits of this process's sides, and calls `each` (side, index) for each bit that was set.
+    /// Clears the ready bits of this process's sides in the words that it has used. Calls `each` (side, index) for each
+    /// bit that was set.
     pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) {
         for side in self.sides() {
             let (summary, words) = self.ready(side);

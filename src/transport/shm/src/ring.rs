@@ -54,7 +54,7 @@ pub const SMALL: usize = 2 * SLOT - HEADER;
 
 pub const MAX_SLOTS: usize = 512;
 
-/// Mask of the position bits in records. The bits wrap around, but compared positions differ by at most a ring's size.
+/// Mask of the position bits in records. The bits wrap around, but compared positions differ by far less than 2^42.
 pub const POSITION: u64 = (1 << 42) - 1;
 
 const WORDS: usize = MAX_SLOTS / 64;
@@ -269,7 +269,7 @@ struct First {
     kind: u8,
     flags: u8,
     len: u32,
-    /// Lower bits of the position up to which the sender has consumed the opposite ring; [`Second`] has the upper bits.
+    /// Lower bits of the sender's position as consumer of the opposite request ring; [`Second`] has the upper bits.
     credit: u16,
 }
 

@@ -334,8 +334,8 @@ impl<T: SoftwareTransport> Peer<T> {
         }
     }
 
-    /// Closes the connection of the peer and removes the peer. An exchange without outcome fails with `report`. Called
-    /// without locks.
+    /// Closes the connection of the peer and removes the peer. An exchange without outcome fails with `report`, if
+    /// given. Called without locks.
     fn end(&self, report: Option<ConnectionReport>) {
         self.connection.close();
         let (queue, exchange) = {

@@ -84,7 +84,7 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 
     fn await_peers(&self) -> bool {
         self.owner.region_freed(self.key);
-        // A region is freed after its windows, and the close of each window has waited for the peers.
+        // Binds and unbinds take effect immediately, and the drop of the region, which follows, waits for the peers.
         true
     }
 }

@@ -188,8 +188,8 @@ impl<T: SoftwareTransport> QpBase<T> {
         Phase::of(self.phase.fetch_max(to as u8, Ordering::AcqRel))
     }
 
-    /// Stores the peer's properties. Posts after the report of the connection see them, because the endpoint makes that
-    /// report under its lock on posts.
+    /// Stores the peer's properties. Posts after the report of the connection see them, because that report takes the
+    /// endpoint's lock on posts.
     pub fn note_peer(&self, extended: bool, datagrams: u32) {
         self.to_extended.store(extended, Ordering::Relaxed);
         self.to_datagrams.store(datagrams, Ordering::Relaxed);

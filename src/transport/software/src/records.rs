@@ -45,7 +45,7 @@ impl Fatal {
 /// The reason why a record is not complete.
 #[derive(Debug)]
 pub enum Halt {
-    /// An event other than a poll resumes the record, such as the post of a receive.
+    /// An event resumes the record, such as the post of a receive.
     Wait,
     /// The next poll of the connection resumes the record, after other connections have had their turn.
     Again,

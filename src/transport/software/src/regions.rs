@@ -41,7 +41,7 @@ const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
 /// Bytes of a row of the mirror.
 pub const ROW_SIZE: usize = 64;
 
-/// While unused rows remain, a removed row is reused only if at least this many rows are removed.
+/// While an unused row can be allocated, a removed row is reused only if at least this many rows are removed.
 const QUARANTINE: usize = 1024;
 
 /// Rows per chunk, the unit of allocation.

@@ -40,7 +40,7 @@ pub fn target_words(remote: &RemoteSegment) -> [u64; TARGET / 8] {
     [remote.addr, remote.len, remote.key.into()]
 }
 
-/// Encodes `remote`, a range of registered memory of the process that receives the record.
+/// Encodes `remote`, a range of registered memory: the receiver's, or the sender's if the receiver reads there.
 pub fn target(remote: &RemoteSegment) -> [u8; TARGET] {
     let mut bytes = [0; TARGET];
     for (place, word) in bytes.chunks_exact_mut(8).zip(target_words(remote)) {

@@ -64,7 +64,7 @@ impl Drop for Wait {
 
 impl Drop for Tcp {
     fn drop(&mut self) {
-        // Core does not call `close` if `open` fails.
+        // If the open of the adapter fails, core may drop this without a call of `close`.
         self.close();
     }
 }

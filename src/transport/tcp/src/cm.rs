@@ -10,8 +10,8 @@
 //!
 //! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes the sockets
 //! of peers without a complete greeting, and ends accepted connections whose peer has sent no record. At
-//! `MAX_GREETINGS` incomplete greetings, it closes the socket of the oldest with [`Refusal::Again`]. After that reply, or
-//! while the peer has no listener, the active side repeats its attempt ([`ConnectRetry`]).
+//! `MAX_GREETINGS` incomplete greetings, it closes the socket of the oldest with [`Refusal::Again`]. After that reply,
+//! or while the peer has no listener, the active side repeats its attempt ([`ConnectRetry`]).
 
 use std::io;
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ use crate::stream::Stream;
 
 mod attempt;
 
-/// Time that each peer has for its greeting, even if the process has no free descriptor and must close sockets.
+/// Time that each peer has for its greeting before a lack of free descriptors can close its socket.
 const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
 /// Maximum number of accepts at one service point before the progress thread handles other sockets.
 const MAX_ACCEPTS: usize = 64;

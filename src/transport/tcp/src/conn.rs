@@ -130,7 +130,7 @@ impl RnrWaiter for Conn {
 pub enum After {
     /// The connection must be closed, and its end reported.
     ConnEnd(Arc<Conn>, ConnEnd),
-    /// The last request for which the program's disconnect has waited is complete.
+    /// The last request has completed, for which a disconnect or the owner of an internal connection has waited.
     Drained(Arc<Conn>),
     /// The peer uses a connection that was accepted here, which must be reported as established before all other work.
     Used(Arc<Conn>),

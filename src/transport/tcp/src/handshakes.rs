@@ -165,8 +165,8 @@ impl Handshakes {
         self.remove(number)
     }
 
-    /// Counts the peers without a complete greeting that have had `time` for it: peers of the host `of`, or of all hosts.
-    /// If there are at least `most`, lets the oldest connect again, closes its socket, and returns `true`.
+    /// Counts the peers without a complete greeting that have had `time` for it: peers of the host `of`, or of all
+    /// hosts. If there are at least `most`, lets the oldest connect again, closes its socket, and returns `true`.
     pub fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let oldest = self.remove_oldest(most, |half, deadline| match half {

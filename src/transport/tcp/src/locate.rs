@@ -20,8 +20,8 @@ pub struct Place {
 }
 
 /// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, `tcp-NETDEV` as
-/// `name` selects the interface. If neither names an interface or address, the default route's interface is used. An
-/// error contains the request and the existing interfaces.
+/// `name` selects the interface. If neither names an interface or address, takes the default route's interface, or
+/// else the only interface to other hosts. Most errors contain the existing interfaces.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let unreadable = |fault: &str| Topic::InstanceData.reason(format!("instance data \"{instance}\": {fault}"));
     let mut words = instance.split_whitespace();

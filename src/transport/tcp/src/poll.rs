@@ -4,8 +4,8 @@
 //! (epoll). If the program does neither, the progress thread sleeps on the set and polls itself.
 //!
 //! An idle poll makes one system call: it reads the socket expected next, or after several reads asks the set, at a
-//! cost independent of idle sockets. Each connection stores which connection received next after it last time
-//! (`Conn::next`). That connection's socket is expected, since programs tend to use connections in a fixed order.
+//! cost independent of idle sockets. Each connection stores which connection received next after it last time, for
+//! reports and for other records (`Conn::next`). That one is expected, because programs tend to use a fixed order.
 //!
 //! # Deferred work
 //! A connection with an unsent acknowledgement or gathered requests is *noted* in a list. The next poll without data
@@ -146,8 +146,8 @@ impl Poller {
         }
     }
 
-    /// Reports accepted connections that their peers have used as established, before the caller reports the end of a
-    /// different connection. A program relies on its peer's order if the peer first uses one connection, then ends
+    /// Reports as established the accepted connections that their peers have used, before the caller reports the end of
+    /// a different connection. A program relies on its peer's order if the peer first uses one connection, then ends
     /// another. But a poll may read their sockets in the opposite order. Called without a lock.
     fn settle(&self) {
         let device = &self.device;

@@ -43,7 +43,7 @@ impl From<Halt> for ConnEnd {
 
 #[derive(Default)]
 pub struct Rx {
-    /// Set once a thread has detected the end of the connection. That thread reports the end.
+    /// Set once a thread has detected the end of the connection. That thread defers the report of the end.
     over: bool,
     /// First bytes of the next record's header and head, while these are incomplete.
     start: ArrayVec<u8, { HEADER + MAX_HEAD }>,

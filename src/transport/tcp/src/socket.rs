@@ -20,8 +20,8 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 /// Number of lost keepalive probes that end the connection.
 const KEEPALIVE_PROBES: u32 = 5;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum time between retransmissions, in milliseconds; kernels before Linux 6.15 ignore it. The 15 retransmissions
-/// before the kernel ends a connection then take 14 seconds, otherwise 15 minutes.
+/// Maximum time between retransmissions, in milliseconds. With it, the 15 retransmissions before the kernel ends a
+/// connection take 14 seconds. Kernels before Linux 6.15 lack this option: there they take 15 minutes.
 const MAX_RETRY_MS: libc::c_int = 1000;
 /// Number of the socket option for [`MAX_RETRY_MS`], which libc lacks.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
@@ -168,8 +168,9 @@ impl Socket {
         Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
-    /// Sends the kernel's pending acknowledgement now, which would otherwise wait for data to send. Later
-    /// acknowledgements wait for data again.
+    /// Sends the kernel's pending acknowledgement now, instead of with the next data or after the next read. The kernel
+    /// delays later acknowledgements again. If none is pending, the effect is the opposite: the kernel delays later
+    /// ones less.
     pub fn acknowledge(&self) {
         self.set_option(libc::IPPROTO_TCP, libc::TCP_QUICKACK, 2);
     }

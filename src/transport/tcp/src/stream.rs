@@ -62,7 +62,7 @@ pub enum NotSent {
     Busy,
     /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
-    /// Like [`NotSent::NoMemory`], but part of a record was already sent, so the connection must fail.
+    /// Like [`NotSent::NoMemory`], for the rest of an earlier record, so the connection must fail.
     Lost(Fatal),
     /// The connection has ended, which a read reports.
     Gone,
@@ -116,7 +116,7 @@ pub struct Stream {
     acknowledged: AtomicU64,
     /// Maximum outstanding bytes of the peer's requests.
     window: AtomicU32,
-    /// Set if the peer's window has delayed a request since this end last sent [`WAITED`].
+    /// Set if the window that the peer grants has delayed or split a request since this end last sent [`WAITED`].
     pub waited: AtomicBool,
     /// Set once sending has failed.
     cut: AtomicBool,
@@ -314,7 +314,7 @@ impl Stream {
     }
 
     /// Reports the handled bytes to the peer. If `early`, only if the peer's window is nearly used up. Returns `false`
-    /// if some bytes remain unreported.
+    /// if a later call must report bytes.
     pub fn acknowledge(&self, early: bool) -> bool {
         let bytes = self.unacknowledged();
         let is_due = || !early || bytes >= u64::from(self.window() / 4 * 3);

@@ -165,10 +165,10 @@ impl Tx {
 
     /// Determines when to send the waiting requests, after a post. `polls` is the number of polls before it.
     ///
-    /// Requests are deferred while earlier ones are outstanding. The short requests of a stream wait until they are as
-    /// many as the outstanding requests. So several share a system call and the peer's report. Without outstanding
-    /// requests, a request is sent in its post. It is deferred only if a burst is expected: the last such request was
-    /// followed by a post before a poll.
+    /// Requests of up to [`MEDIUM`] bytes are deferred while earlier ones are outstanding. The short requests of a
+    /// stream wait until they are as many as the outstanding requests, and at least [`GROUP`]. So several share a
+    /// system call and the peer's report. Without outstanding requests, a request is sent in its post, unless a burst
+    /// is expected: since the last such request, a post has followed another without a poll.
     pub fn gather(&mut self, polls: u64) -> Leave {
         let waiting = self.requests.len() - self.launched;
         self.bursts |= std::mem::replace(&mut self.polls, polls) == polls;
@@ -221,15 +221,16 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends the kernel's TCP acknowledgement of the `HANDLED` records just received. Otherwise the kernel would send it
-    /// when the peer's next request is read, before the reply. Does nothing if the peer has sent no requests, or if
+    /// Sends the kernel's TCP acknowledgement of the `HANDLED` records just received. Otherwise the kernel would send
+    /// it when the peer's next request is read, before the reply. Does nothing if the peer has sent no requests, or if
     /// requests of this end are outstanding: these contain the acknowledgement.
     pub fn acknowledge_reports(&self) {
         let serves = |stream: &&Arc<Stream>| self.requests.is_empty() && stream.handled.load(Ordering::Relaxed) > 0;
         self.stream.iter().filter(serves).for_each(|stream| stream.socket.acknowledge());
     }
 
-    /// Sends waiting requests while peer and socket permit it. Fails if the memory of a request is not registered.
+    /// Sends waiting requests while peer and socket permit it. Fails if the memory of the oldest incomplete request, or
+    /// of an unsent payload, is not registered.
     pub fn pump(&mut self) -> Result<(), Fatal> {
         let Some(stream) = self.stream.take() else { return Ok(()) };
         (self.gathers, self.gathered) = (false, 0);
@@ -354,8 +355,8 @@ impl Tx {
     /// Handles a report of the bytes that the peer has handled, and of its window. Fails if the values are impossible.
     #[inline]
     pub fn on_handled(&mut self, handled: u64, window: u32) -> Result<(), Fatal> {
-        // Only the last sent request can have bytes left in the stream. If it completed, the program could change these
-        // bytes.
+        // Only the last sent request can have an unsent payload in the program's memory. If the request completed, the
+        // program could change this payload.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
             return Err(Fatal::default());

@@ -50,7 +50,7 @@ impl Verbs {
 
 impl Drop for Verbs {
     fn drop(&mut self) {
-        // Core does not call `close` if `open` fails.
+        // If the open of the adapter fails, core may drop this without a call of `close`.
         self.close();
     }
 }

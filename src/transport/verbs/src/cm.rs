@@ -335,7 +335,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
             let cm = qp.state.lock().cm.clone();
             cm.inspect(|cm| _ = cm.disconnect());
         }
-        // A peer whose end is not yet established sends a rejection instead of a disconnect message.
+        // A peer that ends before its side is established sends a rejection instead of a disconnect message.
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) | (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connected) => {
             used_by_peer(&qp);
             qp.note_disconnect();

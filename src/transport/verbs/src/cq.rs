@@ -20,8 +20,8 @@
 //! endpoints are detected, and an entry is free once its completion is read.
 //!
 //! An event may arrive shortly before or after its completion. So a part for solicited messages is polled once more
-//! before its event is reported to core. A poll that finds completions in such a part also reads the channel. Other
-//! polls make no system call.
+//! before its event is reported to core. A poll that finds completions in such a part also reads the channel, by a
+//! system call. Other polls do not.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -83,7 +83,7 @@ struct Fetch {
 /// The queue pairs that complete here, sorted by number.
 type Table = Vec<(u32, Arc<Qp>)>;
 
-/// A part as polls use it. Polls lock `fetch`, but not `parts`.
+/// A part as polls use it. Polls lock `fetch`. They lock `parts` only after they have read events from the channel.
 struct Source {
     raw: Arc<RawCq>,
     solicited: bool,
@@ -202,7 +202,7 @@ impl CompletionQueue {
             Some(at) => at,
             None => {
                 let need = count + shared.map_or(0, |(_, receives)| receives);
-                // A part as long as all earlier parts together keeps their number small.
+                // A part as long as all earlier parts of its kind together keeps their number small.
                 let others = parts.iter().filter(|part| part.solicited == solicited).map(|part| part.depth).sum();
                 let expected = if parts.is_empty() { self.depth } else { others };
                 source = Some(self.add_part(device, &mut parts, need, expected, solicited)?);
@@ -340,7 +340,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Returns whether a thread has read an event of this queue from the channel, and it is not cleared yet.
+    /// Clears the events of this queue that threads have read from the channel. Returns whether there were any.
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
@@ -528,7 +528,7 @@ impl Part {
         receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))
     }
 
-    /// Resizes to `need` entries, or to twice the length if that is more and permitted. Returns `false` on failure.
+    /// Resizes to the larger of `need` and twice the length, within the device's limit. Returns `false` on failure.
     fn grow(&mut self, device: &Device, need: usize) -> bool {
         if need > device.limits.cqe {
             return false;

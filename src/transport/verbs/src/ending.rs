@@ -36,7 +36,7 @@ pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
 /// Maximum time that an end waits for the local device to reject a request that violates the peer's access rights.
 const REJECTION_LIMIT: Duration = Duration::from_secs(1);
-/// Maximum time that an end, after the peer's disconnect message, waits for the peer to reject a request.
+/// Maximum time that an end, after the peer's disconnect message, waits for the peer's rejection of a request.
 const REJECTED_LIMIT: Duration = Duration::from_millis(50);
 /// Time for which an identifier outlives its connection, so that the kernel can repeat a lost disconnect message.
 const REPEAT_TIME: Duration = Duration::from_secs(10);

@@ -79,8 +79,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     })
 }
 
-/// Returns why there is no candidate for an adapter. `unresolved` is the resolver's error, if the word was resolved as
-/// the name of a host.
+/// Returns why there is no candidate for an adapter. `unresolved` is the resolver's error, if the resolver was called.
 fn nowhere(wanted: &Instance, unresolved: Option<io::Error>) -> Reason {
     let text = format!("searched for {wanted}: no interface, device or host with an IP address has this name");
     match net::exists(&wanted.word) {

@@ -143,7 +143,7 @@ pub struct Qp {
 
 const MIN_DEPTH: usize = 16;
 /// Maximum length of a device queue if the program sets none, except for receives on iWARP, which cannot wait. Further
-/// work waits in the backlog. In this case, the C library uses 16 entries, and rejects further work.
+/// work waits in the backlog. Without a set length, the C library uses 16 entries, and rejects further work.
 ///
 /// Longer queues take longer to create. Devices round the length up and may leave an entry empty, and Soft-RoCE zeroes
 /// the memory (Linux 6.1, 6.12, 7.3). With 63, creating 64 connections takes 1.12 times as long as with the C library;

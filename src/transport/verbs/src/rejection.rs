@@ -33,7 +33,7 @@ pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> 
 pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
     // iWARP transmits no reason, so only the header counts there.
     let by_application = status == REJECTED_BY_APPLICATION || iwarp;
-    // Bytes that are all zero are padding: each header contains another byte.
+    // Bytes that are all zero are padding: each header contains a byte other than zero.
     if by_application && bytes.iter().any(|&byte| byte != 0) {
         ConnectionReport::PeerRejected(private_data(bytes).to_vec())
     } else {

@@ -5,9 +5,9 @@
 //!
 //! While there is a backlog, the device's SRQ limit event triggers the refill, because possibly no thread polls.
 //! `DAT_VERBS_SRQ_BACKLOG=1` forces a backlog for tests. If the device rejects a receive of the backlog, the progress
-//! thread retries every 20 ms. If the device rejects receives for five seconds while its queue is empty, or reports a
-//! failed queue, the connections on the queue end, and its UD queue pairs recover. The backlog stays for these and for
-//! later connections.
+//! thread retries every 20 ms. Once the device has rejected receives for five seconds and its queue is empty, or once
+//! it reports a failed queue, the connections on the queue end, and its UD queue pairs recover. The backlog stays for
+//! these and for later connections.
 //!
 //! Soft-RoCE of Linux 6.12 and 7.3 loses the receive of an interrupted message without a completion. That receive stays
 //! counted as posted, because no call shows which receive is lost (docs/dev/kernels.md).
@@ -133,7 +133,8 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
 
     #[inline(always)]
     fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
-        // `false`: core need not resume a message, because devices repeat messages that lack a receive.
+        // `false`: core need not resume a message. Without a receive, the sender's device repeats it, or on iWARP the
+        // connection ends.
         SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
     }
 

@@ -2,8 +2,8 @@
 //! sleeps on rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor for tasks.
 //!
 //! Threads that dequeue or wait poll for completions. While a thread sleeps or an agent is set, this thread polls every
-//! [`WATCH_TICK`], because no other thread may read the queue concerned. Overflows, watermarks, failures and graceful
-//! disconnects depend on these polls. A panic loses only the task in which it occurs.
+//! [`WATCH_TICK`], because possibly no other thread reads the queue concerned. Overflows, watermarks, failures and
+//! graceful disconnects depend on these polls. A panic loses only the task in which it occurs.
 //!
 //! Soft-RoCE of Linux 6.1 may forget a fenced request that starts to wait while the last read before it completes. The
 //! driver records the wait only after the completion that should end it. In Linux 6.12 and 7.3, one task sends and

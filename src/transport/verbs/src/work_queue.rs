@@ -6,8 +6,8 @@
 //! The device starts them in order, so they wait for the same reads. As these may still write the data, no request is
 //! posted inline.
 //!
-//! If the device rejects work although it has room, the progress thread retries every 20 ms. If the device rejects it
-//! for five seconds while no work is outstanding, the thread ends the connection, which flushes the backlog.
+//! If the device rejects work although it has room, the progress thread retries every 20 ms. Once the device has
+//! rejected it for five seconds and no work is outstanding, the thread ends the connection, which flushes the backlog.
 
 use std::collections::VecDeque;
 use std::io;
@@ -24,7 +24,8 @@ use crate::qp::{Qp, wr};
 use crate::sys::qp::{RawQp, Start};
 use crate::window::{BoundWindow, Shown};
 
-/// Maximum time for which the device may reject the work of a queue that has no outstanding work.
+/// Maximum time for which the device may reject the work of a queue. Afterwards, connections end as soon as the device
+/// has completed all posted work of the queue.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time since which the device rejects the next work of a backlog although it has room, perhaps for lack of memory.
@@ -184,7 +185,7 @@ impl WorkQueue {
         if start == Start::InTurn && self.fenced_by.is_some() { Start::Behind } else { start }
     }
 
-    /// Records work that was posted to the device: a receive if `operation` is `None`.
+    /// Records work that was posted to the device: a receive or a bind if `operation` is `None`.
     #[inline(always)]
     pub fn posted(&mut self, id: u64, operation: Option<&Operation>) {
         self.posted += 1;
@@ -246,8 +247,8 @@ impl WorkQueue {
         self.binds.push_back((id, Some(kept)));
     }
 
-    /// Records that the last request is fenced. Returns whether `Work::fenced` does not contain the queue pair, so that
-    /// the caller adds it. It stays there until [`WorkQueue::fence_waits`] returns `false`.
+    /// Records that the last request is fenced. Returns whether `Work::fenced` lacks the queue pair, so that the caller
+    /// adds it if the device may forget the request. It stays there until [`WorkQueue::fence_waits`] returns `false`.
     pub fn note_fence(&mut self, qp: &Arc<Qp>) -> bool {
         self.fenced_by = Some(Arc::downgrade(qp));
         self.fenced = self.posted + self.backlog.len() as u64;

@@ -1,8 +1,8 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
 //! The live endpoints of a process have different numbers. The first 1,024 numbers of a process also differ from the
-//! numbers of all other processes on the host. Further numbers also differ from other processes' numbers, if process
-//! IDs leave the upper bits unused.
+//! first 1,024 numbers of any other process on the host. Further numbers also differ from other processes' numbers, if
+//! process IDs leave the upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;

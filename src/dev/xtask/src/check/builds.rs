@@ -21,7 +21,7 @@ pub struct Builds {
 /// each library once more.
 pub const TARGETS: [&str; 4] = ["--lib", "--bins", "--tests", "--examples"];
 
-/// Returns the arguments of cargo that select the crates that this machine can build. All commands use the same, to
+/// Returns the arguments of cargo that select the crates that this machine can build. Commands with these arguments
 /// share builds.
 pub fn selection() -> Vec<&'static str> {
     if packages::verbs().is_empty() {

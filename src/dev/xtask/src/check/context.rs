@@ -31,7 +31,8 @@ pub struct Context {
     pub ia: String,
     /// Builds that more than one step needs.
     pub builds: Builds,
-    /// Set if there is more than one step, so that programs are built in advance, not by concurrent steps.
+    /// Set if there is more than one step. The first step that needs the C suite then builds all its programs, so that
+    /// no concurrent steps build it.
     pub is_shared: bool,
     /// Set if steps may install what they lack.
     pub may_install: bool,

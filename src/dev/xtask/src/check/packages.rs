@@ -13,7 +13,7 @@ use super::table::Step;
 
 type Tool = (&'static str, &'static str);
 
-/// Commands that all steps with programs of the C suite need, with their packages.
+/// Commands that several steps with programs of the C suite need, with their packages.
 const COMPILERS: &[Tool] =
     &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
 

@@ -292,7 +292,7 @@ fn suite(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> 
     prepare(context, step)?;
     let ia = format!("IA={}", context.ia);
     let mut make = context.make(["-C", "tests-c", &ia]);
-    // The library reads its variables from the environment; other variables are for make.
+    // The libraries and tests read `DAT_...` from the environment; other variables are for make.
     for argument in arguments {
         match argument.split_once('=') {
             Some((name, value)) if name.starts_with("DAT_") => make.env(name, value),
@@ -395,7 +395,7 @@ fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result
 }
 
 /// Checks the manual pages. If the suite ran, the tests that docs/compat.md names must have passed. The page does not
-/// name tests of the step `alone`, whose results are in other directories.
+/// name tests of the step `alone`, which runs later.
 fn man(context: &Context, step: &Step) -> Result<Results> {
     let build = context.root.join("tests-c/build");
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];

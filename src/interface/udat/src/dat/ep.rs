@@ -29,7 +29,7 @@ pub const DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING: DAT_EP_STATE = 7;
 /// Like DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING, but attributes are not yet set.
 pub const DAT_EP_STATE_UNCONFIGURED_TENTATIVE: DAT_EP_STATE = 8;
 pub const DAT_EP_STATE_CONNECTED: DAT_EP_STATE = 9;
-/// Disconnecting gracefully: posted requests complete first.
+/// Disconnecting: posted requests are completing, or the transport still uses buffers.
 pub const DAT_EP_STATE_DISCONNECT_PENDING: DAT_EP_STATE = 10;
 /// No longer connected, or the connection attempt failed; see dat_ep_reset.
 pub const DAT_EP_STATE_DISCONNECTED: DAT_EP_STATE = 11;

@@ -52,7 +52,7 @@ pub const DAT_COMPLETION_DEFAULT_FLAG: DAT_COMPLETION_FLAGS = 0x00;
 pub const DAT_COMPLETION_SUPPRESS_FLAG: DAT_COMPLETION_FLAGS = 0x01;
 /// The receive of this send notifies, if the peer set this flag in recv_completion_flags.
 pub const DAT_COMPLETION_SOLICITED_WAIT_FLAG: DAT_COMPLETION_FLAGS = 0x02;
-/// The completion is queued, but wakes no waiter and triggers no notification object.
+/// A successful completion is queued, but wakes no waiter and triggers no notification object.
 pub const DAT_COMPLETION_UNSIGNALLED_FLAG: DAT_COMPLETION_FLAGS = 0x04;
 /// Start only after all earlier RDMA reads of the endpoint are complete.
 pub const DAT_COMPLETION_BARRIER_FENCE_FLAG: DAT_COMPLETION_FLAGS = 0x08;

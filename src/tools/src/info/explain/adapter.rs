@@ -114,7 +114,7 @@ impl Subject<'_> {
     }
 
     /// Returns the file of an entry's library: loaded by the probe, at the path in the entry, or next to the uDAPL
-    /// library. `None` if only the loader can find it.
+    /// library. `None` if there is no such file.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
         if let Some(file) = self.probe.answer.as_ref().ok().and_then(|opened| opened.library.as_ref()) {
             return Some(file.into());

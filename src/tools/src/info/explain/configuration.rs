@@ -19,7 +19,8 @@ pub struct Configuration {
     pub steps: Vec<Step>,
 }
 
-/// Maximum number of shown lines for names other than the requested name. If there are more, one step counts them.
+/// Maximum number of shown entries for names other than the requested name. If there are more, one step only counts
+/// them.
 const MAX_OTHER_NAMES: usize = 3;
 
 /// Explains the search for the configuration and its lines, for one adapter or all. `gives` is set if the library of

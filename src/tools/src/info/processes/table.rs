@@ -127,7 +127,7 @@ fn traffic(counts: &Counts) -> [String; 4] {
     [sent.to_string(), bytes(sent_bytes), received.to_string(), bytes(received_bytes)]
 }
 
-/// Returns two pairs of a number and bytes: of sends with RDMA writes, and of received messages with RDMA reads.
+/// Returns two pairs of a number and bytes: of sends plus RDMA writes, and of received messages plus RDMA reads.
 pub fn totals(of: &Counts) -> [(u64, u64); 2] {
     [
         (of.sends.saturating_add(of.rdma_writes), of.send_bytes.saturating_add(of.rdma_write_bytes)),
@@ -278,8 +278,9 @@ fn queue_cells(found: &Found, open: &OpenAdapter, of: &Queue) -> Vec<String> {
     ]
 }
 
-/// Returns the column DIRECT: `yes` if the process copies directly from and to all peers, `no` with the obstacle, or
-/// the number of such peers.
+/// Returns the cell of the column DIRECT: `yes` if the process copies directly from and to all its peers, otherwise
+/// `no` or the numbers of such peers and of all peers (`1/3`). Appends the obstacle, if any. Returns `-` if there is
+/// neither a peer nor an obstacle.
 fn direct(of: &Adapter) -> String {
     match of.obstacle {
         None if of.peers == 0 => "-".to_owned(),

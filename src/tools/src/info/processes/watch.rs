@@ -14,7 +14,7 @@ use crate::tool::Outcome;
 const HEADS: &str = "PID,ADAPTER,ENDPOINT,PEER,PATH,REQUESTS,RECEIVES,SENT/s,BYTES/s,RECEIVED/s,BYTES/s,WAITS FOR";
 /// Clears a terminal, and begins at its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
-/// Maximum time between two checks for Ctrl-C.
+/// Maximum time between two checks for Ctrl-C in the pause between tables.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// The totals of endpoints by process ID, adapter name and handle, with the time when they were read.

@@ -1,7 +1,8 @@
 use super::*;
 use crate::perf::plan::tests::PLAN;
 
-/// Performs all turns with a fixed time per transfer, and returns the transfers of the warm-up and of the measured turns.
+/// Performs all turns with a fixed time per transfer, and returns the transfers of the warm-up and of the measured
+/// turns.
 fn all(mut goal: Goal, transfer: Duration) -> (Vec<u64>, Vec<u64>) {
     let (mut warmup, mut counted, mut now) = (Vec::new(), Vec::new(), Instant::now());
     loop {

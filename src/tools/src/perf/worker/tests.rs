@@ -22,7 +22,8 @@ fn computes_the_memory_of_all_threads() {
     let plan = Plan { srq: false, verify: false, ..plan };
     assert_eq!(memory(&plan, &adapter, false), 5 * 2 * 100);
     assert_eq!(memory(&Plan { verify: true, ..plan }, &adapter, false), 5 * 2 * (2 * 2 * 128 + 100));
-    // Messages arrive in 16 buffers of each active connection and in one buffer of the other; the client receives no bytes.
+    // Messages arrive in 16 buffers of each active connection and in one buffer of the other; the client receives no
+    // bytes.
     let messages = Plan { test: Test::SendBw, verify: true, ..plan };
     let out = 2 * 2 * 128 + 100;
     assert_eq!(memory(&messages, &adapter, false), 5 * (out + 33 * 128 + 100));

@@ -10,8 +10,8 @@
 //! leader sleeps.
 //!
 //! Each process stores the number of the last sleep that it has ended in its own `ended` (Release, after the ring). So
-//! each process rings once per sleep. The leader stores the number in the alarm's word with Release, and then publishes
-//! it. A ring stores [`RUNG`] by a Release swap.
+//! it rings once per sleep, unless its threads ring concurrently. The leader stores the number in the alarm's word with
+//! Release, and then publishes it. A ring stores [`RUNG`] by a Release swap.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -136,7 +136,7 @@ impl ControlRegion {
     }
 
     /// Returns the address and value with which process `pid` tests its access to this process's memory;
-    /// [`Probe::UNSEEN`] if this process cannot see process `pid` in /proc.
+    /// [`Probe::UNSEEN`] if this process cannot see process `pid` in /proc, or if /proc is of another pid namespace.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }

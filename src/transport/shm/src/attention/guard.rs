@@ -8,7 +8,7 @@
 //!
 //! A check takes the CPU from a program on the same CPU for more than ten microseconds. So callers that poll revoke
 //! records themselves, and postpone the check when the peer has executed records. If the program posts a record and
-//! makes no further call, the check is not postponed: the record waits for at most one interval of checks.
+//! makes no further call, the check is not postponed: the record waits for about one interval of checks.
 
 use std::hint;
 use std::io;
@@ -162,7 +162,7 @@ impl PendingRecords {
         self.due.store(POLLS_BEFORE_CLOCK, Ordering::Relaxed);
     }
 
-    /// Clears the timeout, after progress of the peer. Polls start it again by [`PendingRecords::is_due`].
+    /// Clears the timeout, at the first record or the peer's progress. [`PendingRecords::is_due`] starts it again.
     #[inline]
     pub fn clear_due(&self) {
         self.due.store(0, Ordering::Relaxed);

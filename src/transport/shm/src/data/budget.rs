@@ -1,12 +1,12 @@
 //! Limits of copies, so that no transfer starves other connections.
 //!
-//! Long transfers are copied in slices: the first by the post, the rest in polling *rounds*. In a round, each
-//! connection with work gets one turn and a share of a bounded total.
+//! Long transfers are copied in slices: if possible, the first by the post, the rest in polling *rounds*. In a round,
+//! each connection with work gets one turn and a share of a bounded total.
 //!
 //! If only one connection copies, and polls find no record of any connection, its share is 1 to 4 MiB. The share is
-//! what the previous round's rate copies in half a millisecond. After its first slice, the remainder starts no transfer
-//! that needs a split, because one call of 4 MiB is faster than several. Pieces in the rings count as copies. The last
-//! slice of a transfer has at least 8 bytes.
+//! what the previous round's rate copies in half a millisecond. After the first slice of a share above 1 MiB, the
+//! remainder starts no transfer that needs a split, because one call of 4 MiB is faster than several. Pieces in the
+//! rings count as copies. The last slice of a transfer has at least 8 bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::record::{self, EAGER_MAX};
 
 /// Maximum slice of a message in bytes, for sender and receiver each.
 const SLICE: u64 = 512 * 1024;
-/// Maximum bytes of a post, and of all turns of a round together. Beyond it, each turn may still copy [`CALL`].
+/// Maximum bytes of a post, and of several turns of a round together. Beyond it, each turn may still copy [`CALL`].
 const ROUND: u64 = 1024 * 1024;
 /// Maximum bytes of a round's only turn.
 const ALONE: u64 = 4 * ROUND;

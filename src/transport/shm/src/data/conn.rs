@@ -7,7 +7,7 @@
 //! * A queued request (`tx`).
 //! * A response to the peer (`responses`).
 //! * A record at the head of a ring (`rx`).
-//! * A rendezvous message whose bytes must be requested.
+//! * A rendezvous message or write whose bytes must be requested.
 //! * A closing connection with transfers of the peer in flight (`pending`, the progress thread).
 //!
 //! Three things resume waiting work:

@@ -20,8 +20,9 @@
 //! Seccomp filters or lost privileges can make the kernel refuse copies at any time; any error except a bad address is
 //! a refusal. The process then stops copying from and to this peer and notifies the peer (`Message::Reads`), so later
 //! messages use the ring. A started transfer continues from the current byte: a write as pieces through the ring, a
-//! read as a request for the rest. The receiver of a rendezvous message requests the remaining bytes through the
-//! response ring, which never waits for receives. The sender keeps the segments until the message is consumed.
+//! read as a request for the rest. The receiver of a rendezvous message or write requests the remaining bytes through
+//! the response ring, which never waits for receives. The sender keeps the segments until the receiver has consumed the
+//! record.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
@@ -40,7 +41,7 @@ use crate::peer_segment::End;
 #[derive(Clone, Copy)]
 pub enum CopyError {
     Failed(Status),
-    /// The kernel refuses this copy, or has refused an earlier copy: the transfer must use the ring.
+    /// The kernel refuses this copy, or this process does not copy directly: the transfer must use the ring.
     Refused,
     PeerGone,
 }

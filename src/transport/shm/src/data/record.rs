@@ -29,7 +29,7 @@ pub mod kind {
     /// A request for the bytes of a [`REMOTE_MESSAGE`] or [`REMOTE_WRITE`], which the receiver cannot read. The payload
     /// is two numbers: the position after that record, and the number of bytes that the receiver already has.
     pub const FETCH: u8 = 8;
-    /// Bytes that a [`FETCH`] has requested. `aux` is the length of the complete message.
+    /// Bytes that a [`FETCH`] has requested. `aux` is the length of the complete message or write.
     pub const MESSAGE_DATA: u8 = 9;
     /// The immediate value of an RDMA write, sent after the write's bytes; consumes a receive. `aux` is the write's
     /// length.

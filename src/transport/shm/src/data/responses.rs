@@ -1,5 +1,5 @@
-//! Records for the response ring: responses to the peer's reads and atomic operations, bytes of messages that the peer
-//! requests, and this side's own requests for bytes of messages.
+//! Records for the response ring: responses to the peer's reads and atomic operations, bytes of messages and writes
+//! that the peer requests, and this side's own requests for such bytes.
 
 use std::collections::VecDeque;
 
@@ -68,7 +68,8 @@ impl Responses {
         self.refusal.take()
     }
 
-    /// Queues the bytes of a requested message. Returns `false` if a message is already queued, or no bytes remain.
+    /// Queues the requested bytes of a message or write. Returns `false` if others are already queued, or no bytes
+    /// remain.
     pub fn add_message(&mut self, wanted: Wanted) -> bool {
         let right = self.message.is_none() && wanted.offset < wanted.len;
         if right {
@@ -122,7 +123,7 @@ impl Responses {
         failed
     }
 
-    /// Sends the next piece of the requested message. Returns `false` if there is none, or no room or budget.
+    /// Sends the next piece of the requested message or write. Returns `false` if there is none, or no room or budget.
     fn put_message(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Fatal> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);

@@ -1,9 +1,9 @@
 //! The choice of a transfer's path. A short message or write that the fast path can post immediately
 //! ([`Tx::post`](crate::tx::Tx::post)) takes [`Route::Record`] or [`Route::Local`] without this choice.
 //!
-//! If a path turns out to be impossible, the transfer continues on a slower path. [`Route::Record`] and
-//! [`Route::Shared`] without room in the ring become [`Route::Direct`]; a copy that the kernel refuses becomes
-//! [`Route::Pieces`].
+//! If a path turns out to be impossible, the transfer continues on a slower path. Without room in the ring, a write or
+//! read by [`Route::Record`] or [`Route::Shared`] becomes [`Route::Direct`]; messages, and writes that must follow an
+//! earlier write, wait. A copy that the kernel refuses becomes [`Route::Pieces`].
 
 use crate::record::EAGER_MAX;
 

@@ -91,7 +91,7 @@ enum Pause {
 
 #[derive(Default)]
 pub struct Rx {
-    /// `None` while closed, and after a failure, when only the peer's responses to reads are still handled.
+    /// `None` while closed, and after a failure, when only responses to reads and atomic operations are still handled.
     requests: Option<Consumer>,
     responses: Option<Consumer>,
     arriving: Arriving,

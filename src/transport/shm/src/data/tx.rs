@@ -111,7 +111,7 @@ struct Reading {
 }
 
 enum StartOutcome {
-    /// The request needs no further step of this side, and completes on this condition.
+    /// No further attempt is needed: the request completes on this condition.
     Started(Done),
     Waits(WaitReason),
 }
@@ -323,9 +323,9 @@ impl Tx {
         mark
     }
 
-    /// Adds the entry of a started request. If the request is announced, the polled set contains the end. If it has failed,
-    /// or is copied already and its completion must be reported, schedules a poll, and requests a notification for when
-    /// the peer has consumed the earlier records.
+    /// Adds the entry of a started request. If the request is announced, polls then check for offers of the peer. If it
+    /// has failed, or is copied already and its completion must be reported, schedules a poll, and requests a
+    /// notification for when the peer has consumed the earlier records.
     #[inline]
     fn fly(&mut self, end: &End, in_flight: TxInFlight, signalled: bool) {
         let done = in_flight.done;

@@ -43,8 +43,8 @@ pub enum Asked {
 pub struct TxRing<A: Area = Mapped> {
     producer: Option<Producer<A>>,
     tail: u64,
-    /// Acknowledgement that the last record requests; [`Acknowledge::Needed`] if the peer has consumed all records, so
-    /// that no request is needed.
+    /// Acknowledgement that the last record requests. [`Acknowledge::Needed`], the maximum, also if this side has seen
+    /// that the peer has consumed all records: then no request is needed.
     asked: Acknowledge,
 }
 

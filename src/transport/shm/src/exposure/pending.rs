@@ -38,8 +38,8 @@ use crate::os::task::{self, Doing, TICKS_PER_SECOND};
 use crate::peer_segment::PeerSegment;
 use crate::transfers::{self, Occupant};
 
-/// Time after which a call that waits replaces the target thread. The copy of a slice usually ends sooner, even if its
-/// thread is preempted.
+/// Age at which a [`Pending`] replaces the target thread. The copy of a slice usually ends sooner, even if its thread
+/// is preempted.
 const REPLACE_AFTER: Duration = Duration::from_millis(5);
 const MAX_SLICE_TICKS: u64 = TICKS_PER_SECOND / 4;
 /// Maximum wait for a sleeping thread if /proc does not show in which call it sleeps.

@@ -46,7 +46,7 @@ impl ProcessContexts {
         unsafe { &*map }
     }
 
-    /// Returns the context of the directory `instance`, which the first call creates, and counts another adapter.
+    /// Returns the context of the directory `instance`, or creates the context, and counts another adapter.
     ///
     /// # Errors
     /// [`Error::lacking`]: the directory is unusable, or descriptors, threads or memory are lacking.

@@ -46,8 +46,8 @@ mod greeting;
 pub use self::calls::PendingConnect;
 use self::calls::{Call, Late};
 
-/// Minimum of the pause between attempts while the peer's queue is full, or too many descriptors are in flight. The
-/// pause doubles up to [`BUSY_MAX`].
+/// Minimum of the pause between attempts while the peer's queue is full, the peer answers [`Message::Again`], or too
+/// many descriptors are in flight. The pause doubles up to [`BUSY_MAX`].
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
 /// Time from [`Message::UseMine`] until this process connects again, if the sender has not established the link.

@@ -29,7 +29,7 @@ impl Probe {
     pub const UNWANTED: Probe = Probe { addr: 0, value: 1 };
 }
 
-/// A connection attempt: the side of its active end, its place in the shared memory, and a number unique on the link.
+/// A connection attempt: the side of its active end, its place in the shared memory, and a number unique on that side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     pub active: u8,

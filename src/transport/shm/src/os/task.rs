@@ -73,7 +73,7 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     let stat = match read("stat") {
         Ok(stat) => stat,
         Err(error) if is_absent(&error) && exists("/proc/thread-self/stat") => return Doing::Gone,
-        // The read has failed for lack of a descriptor or memory, so the thread may be copying.
+        // The read has failed, for example for lack of a descriptor or memory, so the thread may be copying.
         Err(_) => return Doing::Copying,
     };
     let Some((state, ticks)) = parse_stat(&stat) else { return Doing::Asleep };

@@ -37,7 +37,7 @@ impl Timer {
         timerfd_settime(&self.fd, TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval, it_value }).is_ok()
     }
 
-    /// Resets an expired timer: its descriptor is unreadable until the next time that is set.
+    /// Resets an expired timer: its descriptor is unreadable until the time of the next [`Timer::set`].
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.fd, &mut [0_u8; 8]);
     }

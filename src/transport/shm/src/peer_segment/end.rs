@@ -36,7 +36,7 @@ pub struct End {
     /// A private copy of the shared flag [`POLLED`] of this side, because the peer could change the flag.
     polled: AtomicBool,
     wakeups: AtomicU64,
-    /// Records that change the peer's memory, for which the peer's program may be waiting without a call.
+    /// Records that must be executed even while the peer's program makes no call: see [`guard`](crate::guard).
     pub pending_records: Arc<PendingRecords>,
 }
 
@@ -45,9 +45,9 @@ const FINISHED: i64 = -1;
 /// Reasons to poll an end without a new record or a new position of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
-    /// Queued requests or responses wait for room in a ring, or for their turn to copy.
+    /// Queued requests or responses wait, for example for room in a ring, or for their turn to copy.
     Waiting = 2,
-    /// A request to the sender for a message's bytes waits for room in the response ring.
+    /// A request to the sender for the bytes of a message or write waits for room in the response ring.
     Asking = 4,
     /// Rendezvous messages or writes are in flight; the peer may offer this side parts of them to copy.
     Announced = 8,
@@ -58,7 +58,7 @@ pub enum Busy {
 }
 
 impl End {
-    /// Creates the end on `side` of the connection at `index`. Returns `None` if its rings cannot be mapped.
+    /// Creates the end on `side` of the connection at `index`. Returns `None` without memory for it or its rings.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -103,7 +103,7 @@ impl End {
     }
 
     /// If `stuck`, hides the requests from polls, because the oldest cannot be handled now. It is refused, or waits for
-    /// a receive or for requested bytes, whose arrival resumes the consumer. Called only under the receive lock.
+    /// a receive, requested bytes or a copy by the peer, which resumes the consumer. Called under the receive lock.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
@@ -221,7 +221,7 @@ impl End {
     }
 
     pub fn has_events(&self) -> bool {
-        // Revocable records keep the progress thread awake, so that it can revoke them in time.
+        // Revocable records keep a thread awake that is about to sleep, so that it can revoke them in time.
         self.has_moved(false)
             || self.has_requests()
             || self.has_answers()

@@ -23,7 +23,7 @@ impl PeerRegions {
         self.memory.view(index * ROW_SIZE).ok()
     }
 
-    /// Returns the peer's virtual address of remote address `addr`, without checks; `addr` if no row belongs to `key`.
+    /// Returns the peer's virtual address of remote address `addr`, unchecked; `addr` if `key` is beyond the table.
     pub fn address(&self, key: u32, addr: u64) -> u64 {
         let (index, _) = split_key(key);
         // The peer may reuse the row between the two loads. [`PeerRegions::locate`] then rejects the key.

@@ -42,7 +42,7 @@ impl Attempt {
         self.begin(socket)
     }
 
-    /// Stores the socket of a new TCP connection, and waits for the result. Schedules a retry if `socket` is an error.
+    /// Stores the socket of a new TCP connection, and waits for the result. Passes an error on to [`Attempt::retry`].
     pub fn begin(mut self, socket: io::Result<Socket>) -> io::Result<()> {
         match socket {
             Ok(socket) => {

@@ -1,8 +1,8 @@
 //! Threads for calls that can block: the destruction of objects.
 //!
-//! The kernel can block such a call for a minute, for example on iWARP until the peer responds. The adapter's progress
-//! thread serves all connections, so it destroys no objects, but passes them to these threads. Calls of the program
-//! destroy objects themselves, without a lock of this transport.
+//! The kernel can block such a call for a minute, for example until all references to a queue pair are released, or on
+//! iWARP until the peer responds. The adapter's progress thread serves all connections, so it passes objects to these
+//! threads. Calls of the program destroy objects except address handles themselves, without a lock of this transport.
 //!
 //! Normally one thread runs all tasks, from the first task until the adapter is closed. If no task has been started for
 //! [`BLOCKED_AFTER`], a further thread takes the next task, up to [`MAX_THREADS`]. Further threads end when there is no

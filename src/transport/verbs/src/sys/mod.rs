@@ -136,7 +136,7 @@ fn zeroed<T: Zeroable>() -> T {
 pub trait Object: 'static {
     /// Log message if an object cannot be destroyed.
     const STAYS: &str;
-    /// `true` if values are dropped under locks. Then a thread of [`freeing`] makes the call, which can block.
+    /// `true` if values are dropped under locks. Then a thread of [`freeing`] destroys the object, which can block.
     const UNDER_LOCKS: bool;
 
     /// Destroys an object. Returns 0 or an errno.

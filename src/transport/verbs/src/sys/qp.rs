@@ -205,7 +205,7 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
-    /// Returns whether inline data has room. `false` for 0 bytes, which need neither a copy nor a fetch.
+    /// Returns whether the elements fit inline. `false` for 0 bytes, which need neither a copy nor a fetch.
     #[inline(always)]
     fn takes(&self, elements: &[ibv_sge]) -> bool {
         total(elements).wrapping_sub(1) < self.inline

@@ -1,5 +1,5 @@
-//! Arrived records of the response ring: responses to this side's reads, requested bytes of messages, and the peer's
-//! requests for bytes.
+//! Arrived records of the response ring: responses to this side's reads and atomic operations, requested bytes of
+//! messages and writes, and the peer's requests for such bytes.
 
 use dat_core::event::Status;
 use dat_software::records::{Executed, Fatal, Halt, violation};

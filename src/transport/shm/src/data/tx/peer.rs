@@ -1,4 +1,5 @@
-//! Requests of the peer (reads, atomic operations, bytes of messages) and their responses, in the transmit direction.
+//! Requests of the peer (reads, atomic operations, bytes of messages and writes) and their responses, in the transmit
+//! direction.
 //!
 //! A refused request ends the connection after the responses to all earlier ones. So the requester knows that its
 //! oldest outstanding request has failed.
@@ -61,8 +62,8 @@ impl Tx {
         waits
     }
 
-    /// Queues the bytes from `offset` of the message whose record ends at `position`. Returns `false` if the peer's
-    /// request violates the protocol: no such message is in flight, one is already queued, or it has no bytes from
+    /// Queues the bytes from `offset` of the message or write whose record ends at `position`. Returns `false` if the
+    /// peer's request violates the protocol: none is in flight there, one is already queued, or it has no bytes from
     /// `offset`.
     pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
         if self.closed {
@@ -73,8 +74,8 @@ impl Tx {
         self.responses.add_message(Wanted { id, segments, len, offset })
     }
 
-    /// Fails a message whose bytes the peer has requested. The failure is reported after all earlier requests have
-    /// completed.
+    /// Fails a message or write whose bytes the peer has requested. The failure is reported after all earlier requests
+    /// have completed.
     pub(super) fn message_failed(&mut self, end: &End, id: RequestId, status: Status) {
         self.responses.on_done(id);
         if let Some((_, place)) = self.kept_of(id) {

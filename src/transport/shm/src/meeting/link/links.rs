@@ -169,7 +169,7 @@ impl Links {
         }
     }
 
-    /// Removes closed connections from the polled set. If another thread polls, a later poll removes them.
+    /// Removes closed connections from the polled set. If another thread polls, that thread or a later poll does so.
     pub fn forget_dead(&self) {
         // A swap orders the thread that clears the flag after all threads that set it.
         self.progress.any_dead.swap(true, Ordering::Release);

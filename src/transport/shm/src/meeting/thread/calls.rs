@@ -116,8 +116,8 @@ impl Thread {
         }
     }
 
-    /// Connects to another process and sends a hello. If its queue is full or too many descriptors are in flight,
-    /// schedules another attempt.
+    /// Connects to another process and sends a hello. If that process has no room, or too many descriptors are in
+    /// flight, schedules another attempt.
     pub(super) fn call(&mut self, name: SocketName, mut call: Call) {
         call.waiting.retain(PendingConnect::is_wanted);
         if call.waiting.is_empty() {

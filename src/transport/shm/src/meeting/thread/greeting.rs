@@ -80,8 +80,8 @@ impl Thread {
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
         match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
-            // The connect failed, so the kernel does not report the listener's id, and the id in the name decides. No
-            // other process is reachable at this name.
+            // The connect failed, for example because the queue is full, so the kernel does not report the listener's
+            // id, and the id in the name decides.
             Err(_) => name.pid() == Some(pid),
         }
     }
