@@ -29,8 +29,7 @@
 //!
 //! - A post has one segment and default completion flags.
 //! - There are no remote memory regions, reserved or common service points, watermarks, calls that modify an object,
-//! and
-//!   extended operations.
+//!   and extended operations.
 //! - [`sys`] has types and constants, but no functions.
 
 mod abi;
