@@ -190,7 +190,8 @@ export TARGET OUT RESULTS XTASK TESTS TESTS_20 TESTS_BOTH RDMA MAKE
 if [ -z "$kind" ]; then
     run
 else
-    VM_RDMA=$kind VM_OUT=$RESULTS VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
+    VM_RDMA=$kind VM_OUT=$RESULTS VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" \
+        DAT_TEST_BUSY="${DAT_TEST_SCALE:+yes}" "$here/check.sh" run
     status=$?
     # After LIMIT, vm.sh prints a line and exits with 124, which the caller would take for a timeout of its own.
     [ "$status" -ne 124 ] || status=1

@@ -5,10 +5,12 @@
 # library and over ours; see dapl2/pairs.sh. Prints TAP.
 . "$(dirname "$0")/../dapl2/pairs.sh"
 
-# Limit of our least time, in percent of the C library's. On an idle machine it is about 125, and under the load of other
-# steps up to 176. It was more than 200 on an idle machine when completion queues were created before first use. Other
-# load only adds time, so up to MAX_ROUNDS rounds follow while our least time exceeds the limit.
-MAX_PERCENT=190
+# Limit of our least time, in percent of the C library's. On an idle machine it is 104 to 132, and was more than 200 when
+# completion queues were created before first use. Beside other steps it is up to 225, because more threads wait for the
+# CPUs, and so is the CPU time, up to 336. Other load only adds time, so up to MAX_ROUNDS rounds follow while our least
+# time exceeds the limit.
+MAX_PERCENT=170
+[ -z "${DAT_TEST_BUSY:-}" ] || MAX_PERCENT=300
 MIN_ROUNDS=3
 MAX_ROUNDS=9
 
