@@ -11,15 +11,15 @@ pub mod table;
 
 use std::ffi::CStr;
 
-use crate::handle::raw;
-use crate::ptr::{Out, write_field};
-use crate::{Provider, Version, counted};
 use dat_core::event::Completion;
 use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
 use dat_udat12::*;
 
+use crate::handle::raw;
+use crate::ptr::{Out, write_field};
 use crate::v12::ep::{DAT_EP_FIELD_COMM, comm, datagrams};
+use crate::{Provider, Version, counted};
 
 /// uDAPL 1.2.
 pub enum Udat12 {}

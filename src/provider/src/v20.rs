@@ -26,15 +26,15 @@ pub mod table;
 
 use std::ffi::CStr;
 
-use crate::handle::raw;
-use crate::ptr::{Out, write_field};
-use crate::{Provider, Version, attr, counted};
 use dat_core::event::{Completion, Transfer};
 use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
 use dat_udat20::*;
 
+use crate::handle::raw;
+use crate::ptr::{Out, write_field};
 use crate::v20::ep::{comm, datagrams};
+use crate::{Provider, Version, attr, counted};
 
 /// uDAPL 2.0.
 pub enum Udat20 {}

@@ -1,8 +1,9 @@
 //! Attributes and parameters of endpoints in uDAPL 1.2.
 
-use crate::ptr::InPtr;
 use dat_core::Comm;
 use dat_udat12::*;
+
+use crate::ptr::InPtr;
 
 crate::ep_attributes!();
 crate::ep_query!(status, c_ep_attributes, {});

@@ -1,15 +1,15 @@
 //! Remote memory regions.
 
-use crate::call::slow;
-use crate::handle::raw;
-use crate::ptr::{InPtr, OutPtr};
-use crate::rmr::{Bind, bind};
-use crate::{Fault, Positions, Provider};
 use dat_core::error::Arg;
 use dat_core::{Base, Handle, Lmr};
 use dat_udat12::*;
 
+use crate::call::slow;
+use crate::handle::raw;
+use crate::ptr::{InPtr, OutPtr};
+use crate::rmr::{Bind, bind};
 use crate::v12::Udat12;
+use crate::{Fault, Positions, Provider};
 
 crate::rmr_query!(|rmr, bound| { triplet { pad: 0 } });
 

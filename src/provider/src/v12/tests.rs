@@ -1,6 +1,5 @@
-use crate::attr;
-
 use super::*;
+use crate::attr;
 
 #[test]
 fn flags_match_headers() {

@@ -1,17 +1,17 @@
 //! CNOs: queries, a file descriptor, and dequeuing a trigger without waiting.
 
-use crate::call::{making, slow};
-use crate::cno::c_agent;
-use crate::handle::{find, give, raw};
-use crate::ia::ia_handle;
-use crate::ptr::OutPtr;
-use crate::{At, Fault, Provider};
 use dat_core::error::{Error, Role};
 use dat_core::wait::cno_take;
 use dat_core::{Cno, Ia};
 use dat_udat20::*;
 
+use crate::call::{making, slow};
+use crate::cno::c_agent;
+use crate::handle::{find, give, raw};
+use crate::ia::ia_handle;
+use crate::ptr::OutPtr;
 use crate::v20::Udat20;
+use crate::{At, Fault, Provider};
 
 /// Valid bits of a mask of dat_cno_query. The header numbers the fields consecutively, so a bit identifies no field.
 const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;

@@ -7,10 +7,6 @@ use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write;
 use std::process;
 
-use crate::call::{OUT_OF_MEMORY, operation};
-use crate::handle::find;
-use crate::ptr::{OutPtr, Parameter};
-use crate::{Answer, Fault, Provider};
 use dat_core::counters::{ConnStat, Tally};
 use dat_core::error::Role;
 use dat_core::event::{AsyncReason, ConnectionEvent, Transfer};
@@ -18,7 +14,11 @@ use dat_core::transport::Transport;
 use dat_core::{AttachedData, Endpoint, Evd, Ia, Kind};
 use dat_udat20::*;
 
+use crate::call::{OUT_OF_MEMORY, operation};
+use crate::handle::find;
+use crate::ptr::{OutPtr, Parameter};
 use crate::v20::Udat20;
+use crate::{Answer, Fault, Provider};
 
 const OF_ADAPTER: usize = DCNT_IA_ALL_COUNTERS as usize;
 const OF_ENDPOINT: usize = DCNT_EP_ALL_COUNTERS as usize;

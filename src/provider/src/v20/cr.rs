@@ -1,14 +1,14 @@
 //! Connection requests.
 
-use crate::call::slow;
-use crate::ep::connect;
-use crate::handle::find;
-use crate::{At, Provider};
 use dat_core::Cr;
 use dat_core::error::Role;
 use dat_udat20::{DAT_COUNT, DAT_CR_HANDLE, DAT_PVOID, DAT_RETURN};
 
+use crate::call::slow;
+use crate::ep::connect;
+use crate::handle::find;
 use crate::v20::Udat20;
+use crate::{At, Provider};
 
 /// Slot of dat_cr_reject.
 ///

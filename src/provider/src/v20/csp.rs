@@ -2,20 +2,20 @@
 
 use std::ptr;
 
+use dat_core::addr::Address;
+use dat_core::error::{AddressFault, Arg, Error, Role};
+use dat_core::{Csp, Endpoint, Evd, Ia};
+use dat_udat20::*;
+
 use crate::attr::address_ptr;
 use crate::call::making;
 use crate::ep::connect;
 use crate::handle::{find, give, handle_or_null};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
-use crate::{Answer, At, Fault, Provider};
-use dat_core::addr::Address;
-use dat_core::error::{AddressFault, Arg, Error, Role};
-use dat_core::{Csp, Endpoint, Evd, Ia};
-use dat_udat20::*;
-
 use crate::v20::Udat20;
 use crate::v20::ep::core_comm;
+use crate::{Answer, At, Fault, Provider};
 
 /// Reads the socket address in argument `position`.
 ///

@@ -2,9 +2,10 @@
 
 use std::mem::offset_of;
 
-use crate::ptr::{InPtr, read_field};
 use dat_core::{Comm, EpAttributes};
 use dat_udat20::*;
+
+use crate::ptr::{InPtr, read_field};
 
 crate::ep_attributes!();
 crate::ep_query!(status, c_attributes, {

@@ -2,10 +2,11 @@
 
 use std::mem::{self, offset_of};
 
-use crate::handle::raw;
-use crate::ptr::{Out, write_field};
 use dat_core::event::{Event, PeerEvent, Status, Transfer};
 use dat_udat20::*;
+
+use crate::handle::raw;
+use crate::ptr::{Out, write_field};
 
 const _: () = assert!(size_of::<DAT_IB_EXTENSION_EVENT_DATA>() == size_of::<[DAT_UINT64; 8]>());
 // `DAT_IB_ADDR_HANDLE` has no padding.

@@ -8,17 +8,17 @@ mod query;
 
 use std::sync::Arc;
 
-use crate::call::{fast, operation};
-use crate::handle::find;
-use crate::post::{Segments, completion_flags, remote};
-use crate::ptr::{InPtr, Parameter};
-use crate::{Answer, At, Fault, Positions, Provider};
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment};
 use dat_core::{Ah, Change, Claim, Endpoint};
 use dat_udat20::*;
 
+use crate::call::{fast, operation};
+use crate::handle::find;
+use crate::post::{Segments, completion_flags, remote};
+use crate::ptr::{InPtr, Parameter};
 use crate::v20::{Udat20, counters};
+use crate::{Answer, At, Fault, Positions, Provider};
 
 /// Returns whether an adapter offers the InfiniBand extension: not over iWARP, and only with immediate data or atomics.
 pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {

@@ -3,9 +3,10 @@
 use std::ffi::{CStr, CString};
 use std::fmt::Write;
 
-use crate::counted::Head;
 use dat_core::transport::{AdapterAttributes, FabricKind};
 use dat_udat20::*;
+
+use crate::counted::Head;
 
 /// Converts a value to a C string, which ends at the first zero byte.
 fn text(value: &str) -> CString {

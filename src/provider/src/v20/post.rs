@@ -1,17 +1,17 @@
 //! Posts that only this version has: sends that invalidate a remote key, and reads into memory that a remote key names.
 
-use crate::call::fast;
-use crate::handle::find;
-use crate::post::{Segments, TRANSFER, completion_flags, word};
-use crate::ptr::InPtr;
-use crate::{At, Fault, Positions, Provider, Version};
 use dat_core::error::{Arg, Role};
 use dat_core::event::Transfer;
 use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, LocalSegment};
 use dat_udat20::*;
 
+use crate::call::fast;
+use crate::handle::find;
+use crate::post::{Segments, TRANSFER, completion_flags, word};
+use crate::ptr::InPtr;
 use crate::v20::Udat20;
+use crate::{At, Fault, Positions, Provider, Version};
 
 const READ: Positions = &[(Arg::Segments, 2), (Arg::Flags, 5)];
 

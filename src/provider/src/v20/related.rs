@@ -1,16 +1,16 @@
 //! Adapters that can take over each other's connections. libdat has no such adapters.
 
-use crate::attr::boolean;
-use crate::call::slow;
-use crate::handle::find;
-use crate::ptr::OutPtr;
-use crate::{Fault, Provider};
 use dat_core::Ia;
 use dat_core::error::Role;
 use dat_udat20::{DAT_BOOLEAN, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_RETURN};
 use host::cstr;
 
+use crate::attr::boolean;
+use crate::call::slow;
+use crate::handle::find;
+use crate::ptr::OutPtr;
 use crate::v20::Udat20;
+use crate::{Fault, Provider};
 
 /// Slot of dat_ia_ha_related. The answer is true only for the adapter's own name.
 ///

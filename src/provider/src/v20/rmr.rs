@@ -1,16 +1,16 @@
 //! Remote memory regions.
 
-use crate::call::{making, slow};
-use crate::handle::find_in;
-use crate::ptr::{InPtr, OutPtr};
-use crate::rmr::{Bind, bind, create_rmr};
-use crate::{Answer, Fault, Positions, Provider};
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Scope;
 use dat_core::{Base, Lmr};
 use dat_udat20::*;
 
+use crate::call::{making, slow};
+use crate::handle::find_in;
+use crate::ptr::{InPtr, OutPtr};
+use crate::rmr::{Bind, bind, create_rmr};
 use crate::v20::Udat20;
+use crate::{Answer, Fault, Positions, Provider};
 
 crate::rmr_query!(|rmr, bound| {
     triplet {},

@@ -4,10 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use libc::{c_int, pthread_t};
-
 use dat_core::event::Status;
 use dat_core::transport::RecvDone;
+use libc::{c_int, pthread_t};
 
 use super::*;
 

@@ -3,13 +3,13 @@
 
 use std::ptr::null_mut;
 
+use dat_udat20::*;
+
 use crate::call::making;
 use crate::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};
 use crate::ptr::{OutPtr, Parameter};
-use crate::{Fault, Provider};
-use dat_udat20::*;
-
 use crate::v20::Udat20;
+use crate::{Fault, Provider};
 
 /// Length of the asynchronous EVD, which programs do not use.
 const QUEUE: DAT_COUNT = 8;
