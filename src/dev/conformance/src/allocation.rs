@@ -9,7 +9,7 @@ use dat_core::wait::{self, Step};
 use dat_core::{Change, CompletionFlags, Rights, Streams};
 
 use crate::counting::allocations;
-use crate::{Network, rounds};
+use crate::{LOCAL, Network, rounds};
 
 pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
@@ -26,7 +26,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
     connect(&d, &c);
     let memory = adapter.buffer(1 << 16);
     let remote = memory.remote(8192, 64);
-    let words = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE);
+    let words = adapter.buffer_with(64, LOCAL | Rights::REMOTE);
     let word = words.remote((0..8).find(|&at| (words.start() + at as u64) % 8 == 0).unwrap_or(0), 8);
     let parts = [memory.at(0, 32), memory.at(64, 32)];
     let into = [memory.at(4096, 64)];

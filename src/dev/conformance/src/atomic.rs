@@ -7,10 +7,10 @@ use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
 use dat_core::{Base, Change, CompletionFlags, Error, Rights, Rmr};
 
-use crate::{Network, rounds};
+use crate::{LOCAL, Network, rounds};
 
 fn rights() -> Rights {
-    Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE
+    LOCAL | Rights::REMOTE
 }
 
 /// Two connected ends, a buffer for old values, and a buffer to change.

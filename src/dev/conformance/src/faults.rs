@@ -19,7 +19,7 @@ use dat_core::{
 };
 use host::memory::{self, Allocator};
 
-use crate::Network;
+use crate::{LOCAL, Network};
 
 /// The system's allocator, with injected failures.
 pub struct Failing;
@@ -119,7 +119,7 @@ fn lifecycle<T: Transport>(arena: &'static Arena<T>, network: &Network<T>) -> Re
     let (receives, requests) = (evd(Streams::TRANSFERS, Some(&cno))?, evd(Streams::TRANSFERS | Streams::BINDS, None)?);
     let (connections, arrivals) = (evd(Streams::CONNECTIONS, None)?, evd(Streams::CONNECTION_REQUESTS, None)?);
     let addr = BYTES.as_ptr().expose_provenance() as u64;
-    let all = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE;
+    let all = LOCAL | Rights::REMOTE;
     let lmr = Lmr::create(&ia, Memory::Virtual(addr), None, BYTES.len() as u64, &pz, all, Base::Address)?;
     let limits = ia.attributes();
     let rmr = limits.rmr.then(|| Rmr::create(&pz, Scope::Zone)).transpose()?;

@@ -5,7 +5,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, quiet, until, wait};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{CompletionFlags, Error, Event, Rights};
 
-use crate::{Network, rounds};
+use crate::{LOCAL, Network, rounds};
 
 const LEN: usize = 64;
 
@@ -172,7 +172,7 @@ pub fn values_consume_srq_buffers<T: Transport>(network: &Network<T>) {
 
 pub fn write_violation_delivers_no_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
-    let closed = adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ);
+    let closed = adapter.buffer_with(4096, LOCAL | Rights::REMOTE_READ);
     for wrong in
         [closed.remote(0, LEN), RemoteSegment { key: far.lmr().remote_key ^ 0x5555_5555, ..far.remote(0, LEN) }]
     {

@@ -9,7 +9,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::{Poll, RemoteSegment, Scope, Transport};
 use dat_core::{Base, CompletionFlags, Error, Rights, Rmr};
 
-use crate::{Network, rounds};
+use crate::{LOCAL, Network, rounds};
 
 /// Two connected ends; a window and the buffer `far`, to which it is bound; and the buffer `near`, from which `a`
 /// sends.
@@ -27,7 +27,7 @@ impl<T: Transport> Scene<T> {
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
-        let buffer = || adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE);
+        let buffer = || adapter.buffer_with(4096, LOCAL);
         let (near, far) = (buffer(), buffer());
         let limits = adapter.ia.attributes();
         if !limits.invalidate {

@@ -8,7 +8,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Evd, Handle, Object, Pz, Rights, Srq};
 
-use crate::{Network, repeats, rounds, written};
+use crate::{LOCAL, Network, repeats, rounds, written};
 
 const SLOT: usize = 64;
 
@@ -321,7 +321,7 @@ pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
         return;
     }
     let zone = Pz::create(&scene.adapter.ia).unwrap();
-    let rights = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_WRITE;
+    let rights = LOCAL | Rights::REMOTE_WRITE;
     let theirs = Buffer::new(&scene.adapter.ia, &zone, 256, rights);
     let (tx, like) = (scene.adapter.end(), scene.adapter.end());
     let evds = [&like.receives, &like.requests, &like.connections];
