@@ -27,7 +27,6 @@ use dat_software::qp::Phase;
 use dat_software::regions::next_port;
 use host::poll::Ready;
 use host::{limit, net};
-use rustix::net::Shutdown;
 
 use crate::Tcp;
 use crate::conn::Conn;
@@ -75,8 +74,7 @@ impl Drop for Incoming {
 impl Incoming {
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         if let Some(socket) = self.socket.take() {
-            let _ = socket.send_bytes(&hello::encode(Err(Refusal::Rejected(why)), private_data));
-            socket.shut_down(Shutdown::Write);
+            Refusal::Rejected(why).send(&socket, private_data);
         }
     }
 

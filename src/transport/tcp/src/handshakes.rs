@@ -12,7 +12,6 @@ use dat_core::transport::{ConnectRetry, ListenerSink};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::Epoll;
-use rustix::net::Shutdown;
 
 use crate::Tcp;
 use crate::conn::Conn;
@@ -175,8 +174,7 @@ impl Handshakes {
         });
         let Some(Half::Greeting { socket, .. }) = oldest else { return false };
         log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
-        let _ = socket.send_bytes(&hello::encode(Err(Refusal::Again), &[]));
-        socket.shut_down(Shutdown::Write);
+        Refusal::Again.send(&socket, &[]);
         true
     }
 

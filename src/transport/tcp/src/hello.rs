@@ -4,6 +4,9 @@ use std::iter;
 
 use arrayvec::ArrayVec;
 use dat_core::transport::Rejection;
+use rustix::net::Shutdown;
+
+use crate::socket::Socket;
 
 /// Maximum private data of a request, reply or rejection.
 pub const MAX_PRIVATE_DATA: usize = 224;
@@ -43,6 +46,14 @@ pub enum Refusal {
     Rejected(Rejection),
     /// The acceptor has closed the connection before it had the greeting, to make room. The requester connects again.
     Again,
+}
+
+impl Refusal {
+    /// Sends the refusal with private data, and ends this direction of the socket.
+    pub fn send(self, socket: &Socket, private_data: &[u8]) {
+        let _ = socket.send_bytes(&encode(Err(self), private_data));
+        socket.shut_down(Shutdown::Write);
+    }
 }
 
 /// Encodes a request or an acceptance (`Ok`), or a refusal, with private data.
