@@ -233,7 +233,7 @@ fn read_rest(mut next: impl FnMut(&mut [u8]) -> Option<usize>, packet: &mut [u8]
         adapters.iter_mut().map(|open| (open.endpoints.iter_mut(), open.queues.iter_mut())).unzip();
     let (mut endpoints, mut queues) = (endpoints.into_iter().flatten(), queues.into_iter().flatten());
     while let Some(received) = next(packet) {
-        let [kind, len, items @ ..] = &packet[..received] else { continue };
+        let Some([kind, len, items @ ..]) = packet.get(..received) else { continue };
         for mut item in items.chunks_exact(usize::from(*len).max(1)) {
             match *kind {
                 LINKS => {
