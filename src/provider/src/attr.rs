@@ -32,7 +32,7 @@ macro_rules! ia_attr {
     ($limits:expr, $called:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::Size;
         use $crate::attr::{address_ptr, boolean};
-        use $crate::core::transport::AdapterAttributes;
+        use dat_core::transport::AdapterAttributes;
         use $crate::count;
 
         let (limits, called): (&AdapterAttributes, &str) = ($limits, $called);
@@ -85,7 +85,7 @@ macro_rules! ia_attr {
 macro_rules! provider_attr {
     ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::attr::{BOTH_COUNTS, boolean, watermarks};
-        use $crate::core::transport::{AdapterAttributes, FabricKind};
+        use dat_core::transport::{AdapterAttributes, FabricKind};
         use $crate::count;
 
         let (limits, called, thread_safe): (&AdapterAttributes, &str, bool) = ($limits, $called, $thread_safe);

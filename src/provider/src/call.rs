@@ -139,9 +139,9 @@ macro_rules! simple_slot {
     ($slot:ident: $type:ident as $role:ident, $method:ident) => {
         #[doc = concat!("Slot of ", stringify!($slot), ".")]
         pub fn $slot<F: $crate::Provider>(handle: $crate::udat::DAT_HANDLE) -> $crate::udat::DAT_RETURN {
-            let role = $crate::core::error::Role::$role;
+            let role = dat_core::error::Role::$role;
             $crate::call::slow::<F>(|| {
-                let object = $crate::handle::find::<F, $crate::core::$type<F::Transport>>(handle, role)?;
+                let object = $crate::handle::find::<F, dat_core::$type<F::Transport>>(handle, role)?;
                 $crate::At::at(object.$method(), &[])
             })
         }
@@ -160,8 +160,8 @@ macro_rules! query_slot {
             mask: $mask,
             param: $crate::ptr::OutPtr<$param>,
         ) -> $crate::udat::DAT_RETURN {
-            type Object<F> = $crate::core::$type<<F as $crate::Provider>::Transport>;
-            let role = $crate::core::error::Role::$role;
+            type Object<F> = dat_core::$type<<F as $crate::Provider>::Transport>;
+            let role = dat_core::error::Role::$role;
             $crate::call::$run::<F>(|| {
                 $crate::handle::query::<F, Object<F>, _>(handle, role, mask & !$fields, param, $answer)
             })

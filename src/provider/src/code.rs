@@ -11,9 +11,9 @@
 #[macro_export]
 macro_rules! codes {
     () => {
+        use dat_core::ep::EpState;
+        use dat_core::error::{Error, Role, StateError};
         use $crate::Fault;
-        use $crate::core::ep::EpState;
-        use $crate::core::error::{Error, Role, StateError};
 
         /// Returns the return code of a fault.
         #[cold]

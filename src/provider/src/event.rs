@@ -13,8 +13,8 @@ use crate::ia::ia_handle;
 #[macro_export]
 macro_rules! write_event {
     ($provider:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }) => {{
-        use $crate::core::Cr;
-        use $crate::core::event::{Completion, Event};
+        use dat_core::Cr;
+        use dat_core::event::{Completion, Event};
         use $crate::event::{c_async, c_connection_event, connection_event, object_handle};
         use $crate::handle::raw;
         use $crate::ptr::write_field;

@@ -62,8 +62,6 @@ pub use call::{Answer, At, Fault, Positions};
 pub use handle::Domain;
 
 #[doc(hidden)]
-pub use dat_core as core;
-#[doc(hidden)]
 pub use dat_udat as udat;
 #[doc(hidden)]
 pub use dat_udat20 as udat20;

@@ -74,7 +74,7 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
 
 /// Defines the slots of dat_lmr_create and dat_lmr_query of the version in scope. In `create`, the braces contain the
 /// argument that only this version has, which follows the privileges. The expression `$base`, which can use this
-/// argument, is the [`Base`](crate::core::Base) of the addresses that peers use. The LMR handle is the argument at
+/// argument, is the [`Base`](dat_core::Base) of the addresses that peers use. The LMR handle is the argument at
 /// `$position`. In `query`, the list sets fields that only this version has.
 #[macro_export]
 macro_rules! lmr_slots {
@@ -119,8 +119,8 @@ macro_rules! lmr_slots {
             registered_length: OutPtr<DAT_VLEN>,
             registered_address: OutPtr<DAT_VADDR>,
         ) -> DAT_RETURN {
-            use $crate::core::error::{Arg, Role};
-            use $crate::core::{Ia, Lmr, Pz};
+            use dat_core::error::{Arg, Role};
+            use dat_core::{Ia, Lmr, Pz};
             use $crate::handle::{find, find_in, give};
             use $crate::{At, Fault};
 

@@ -44,9 +44,9 @@ pub fn c_watermark(watermark: Watermark) -> DAT_COUNT {
 macro_rules! ep_attributes {
     () => {
         /// Implements `Version::ep_attributes`. Returns `None` for an invalid value.
-        pub(crate) fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<$crate::core::EpAttributes> {
-            use $crate::core::EpAttributes;
-            use $crate::core::ep::Watermark;
+        pub(crate) fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<dat_core::EpAttributes> {
+            use dat_core::EpAttributes;
+            use dat_core::ep::Watermark;
             use $crate::ep::attr::{new_watermark, qos};
             use $crate::post::completion_flags;
 
@@ -85,7 +85,7 @@ macro_rules! ep_attributes {
         }
 
         /// Converts the attributes of an endpoint back to their C structure.
-        pub(crate) fn c_ep_attributes(attr: &$crate::core::EpAttributes, srq: bool) -> DAT_EP_ATTR {
+        pub(crate) fn c_ep_attributes(attr: &dat_core::EpAttributes, srq: bool) -> DAT_EP_ATTR {
             use $crate::Size;
             use $crate::ep::attr::c_watermark;
             use $crate::count;

@@ -170,13 +170,13 @@ macro_rules! ep_fields {
 macro_rules! ep_methods {
     ($($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
         fn ep_value<F: $crate::Provider<Version = Self>>(
-            ep: &$crate::core::Endpoint<F::Transport>,
-            field: $crate::core::ep::table::Field,
+            ep: &dat_core::Endpoint<F::Transport>,
+            field: dat_core::ep::table::Field,
             mask: DAT_EP_PARAM_MASK,
             param: $crate::ptr::InPtr<DAT_EP_PARAM>,
-        ) -> $crate::core::ep::Value<F::Transport> {
-            use $crate::core::ep::Value;
-            use $crate::core::ep::table::{Field, Setting};
+        ) -> dat_core::ep::Value<F::Transport> {
+            use dat_core::ep::Value;
+            use dat_core::ep::table::{Field, Setting};
             use $crate::ep::modify::given;
             use $crate::ptr::read_field;
 
@@ -210,8 +210,8 @@ macro_rules! ep_methods {
             value.unwrap_or(Value::Invalid)
         }
 
-        fn ep_field(field: $crate::core::ep::table::Field) -> DAT_EP_PARAM_MASK {
-            use $crate::core::ep::table::Field;
+        fn ep_field(field: dat_core::ep::table::Field) -> DAT_EP_PARAM_MASK {
+            use dat_core::ep::table::Field;
 
             match field {
                 $(Field::$plain => $plain_bit,)*
