@@ -32,6 +32,17 @@ void faulty_use(struct faults *f)
     now = f;
 }
 
+void faulty_reject(const char *name, int last, int passes)
+{
+    memset(now, 0, sizeof *now);
+    now->kind = faulty_kind(name);
+    now->nth = 1;
+    now->last = last;
+    now->passes = passes;
+    now->error = ENOMEM;
+    now->armed = 1;
+}
+
 /* ---- Kinds of calls ---- */
 
 /* All system calls precede the library calls. */

@@ -31,6 +31,9 @@ struct faults {
 /* Selects the struct that all other functions use. */
 void faulty_use(struct faults *f);
 
+/* Resets the struct, and makes calls 1 to last of this name fail with ENOMEM, except the call `passes`. */
+void faulty_reject(const char *name, int last, int passes);
+
 int faulty_kinds(void);
 const char *faulty_name(int kind);
 int faulty_kind(const char *name);

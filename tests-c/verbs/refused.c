@@ -8,24 +8,12 @@
 #include "srq/srq_common.h"
 #include "verbs/faulty.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BUFFERS = 8, ROOM = 2, SIZE = 64 };
 
 static struct faults faults;
-
-/* Makes the device reject the next n buffers. */
-static void refuse(int n)
-{
-    faults.kind = faulty_kind("post_srq_recv");
-    faults.nth = 1;
-    faults.last = n;
-    faults.error = ENOMEM;
-    faults.calls[faults.kind] = 0;
-    faults.armed = 1;
-}
 
 /* Creates a queue of ROOM receives, enlarges it, and fills it. */
 static void open_full(struct srq *q, struct fx *fx)
@@ -70,7 +58,7 @@ int main(int argc, char **argv)
 
     /* The device rejects four posts, uses up its buffers, and then accepts posts. */
     open_full(&q, &fx);
-    refuse(4);
+    faulty_reject("post_srq_recv", 4, 0);
     connect_srq(&p, &q);
     is_int(arrive(&p, &q, BUFFERS), BUFFERS, "buffers are refused four times and then taken: every message arrives");
     faults.armed = 0;
@@ -81,8 +69,7 @@ int main(int argc, char **argv)
 
     /* The device never accepts a post. */
     open_full(&q, &fx);
-    faults.fired = 0;
-    refuse(1 << 30);
+    faulty_reject("post_srq_recv", 1 << 30, 0);
     connect_srq(&p, &q);
     is_int(arrive(&p, &q, ROOM), ROOM, "buffers are always refused: what the device has is used");
     must_rc(srq_send_start(&p, SIZE, 0), DAT_SUCCESS, "dat_ep_post_send");

@@ -11,9 +11,7 @@
 #include "v20/datagram.h"
 #include "verbs/faulty.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NAME "dat_ib_post_send_ud"
 
@@ -27,18 +25,6 @@ static struct fx fx;
 static struct side x, y; /* x sends to y */
 static struct known to;
 static struct region out, in;
-
-/* Makes calls 1 to last fail, except the call `passes`. */
-static void reject(const char *name, int last, int passes)
-{
-    memset(&faults, 0, sizeof faults);
-    faults.kind = faulty_kind(name);
-    faults.nth = 1;
-    faults.last = last;
-    faults.passes = passes;
-    faults.error = ENOMEM;
-    faults.armed = 1;
-}
 
 static int calls(const char *name)
 {
@@ -76,7 +62,7 @@ static bool sends(int last, int lost, const char *what)
     for (unsigned i = 0; i < SENDS; i++)
         must_rc(ud_receive(&y, &in, i * PLACE, SIZE, i), DAT_SUCCESS, "dat_ep_post_recv");
     must_rc(ud_send(&x, &out, 0, SIZE, &to, 0), DAT_SUCCESS, NAME);
-    reject("post_send", last, ACCEPTED);
+    faulty_reject("post_send", last, ACCEPTED);
     while (posted < SENDS && ud_send(&x, &out, 0, SIZE, &to, (DAT_UINT64)posted) == DAT_SUCCESS)
         posted++;
     while (sent + failed < posted && wait_event(x.req, &e) && d->user_cookie.as_64 == (DAT_UINT64)(sent + failed)) {
@@ -129,7 +115,7 @@ static void receives(void)
     must_rc(dat_srq_resize(q.handle, BUFFERS), DAT_SUCCESS, "dat_srq_resize");
     srq_fill(&q, 0, BUFFERS);
     open_sides(q.handle);
-    reject("post_srq_recv", ALWAYS, 0);
+    faulty_reject("post_srq_recv", ALWAYS, 0);
     while (arrived < ROOM && ud_send(&x, &out, 0, SIZE, &to, (DAT_UINT64)arrived) == DAT_SUCCESS &&
            ud_sent(&x, (DAT_UINT64)arrived, SIZE) && ud_received(&y, srq_cookie(arrived), SIZE))
         arrived++;
