@@ -104,7 +104,7 @@ impl Plan {
     }
 
     /// Returns whether the client (the server without `is_client`) makes the transfers. If both make transfers, returns
-    /// whether this side makes the first.
+    /// whether this side makes the first transfer.
     pub fn is_initiator(&self, is_client: bool) -> bool {
         is_client != self.reverse
     }
