@@ -154,17 +154,18 @@ impl<T: Transport> ServicePoint<T> {
                 Err(_) => return Err(incoming),
             },
         };
-        if reserved {
-            self.close();
-        }
         let common = matches!(self.provision, Provision::Common);
         let cr = match Cr::create(&self.ia, incoming, info, ep.clone(), common) {
             Ok(cr) => cr,
             Err(incoming) => {
                 dismiss(ep);
+                self.reserve_again();
                 return Err(incoming);
             }
         };
+        if reserved {
+            self.close();
+        }
         let event =
             Event::ConnectionRequest { point: handle, reserved, datagrams, qualifier, cr: cr.header().handle() };
         if let Some(ep) = &cr.ep {
@@ -176,6 +177,22 @@ impl<T: Transport> ServicePoint<T> {
         }
         self.note_full(&evd);
         cr.take().map_or(Ok(()), Err)
+    }
+
+    /// Lets a reserved service point wait for another request, if resources for a request were exhausted.
+    #[cold]
+    fn reserve_again(&self) {
+        let Provision::Reserved(ep) = &self.provision else { return };
+        if ep.shift(Trigger::Reserve, 0).is_err() {
+            return;
+        }
+        let mut state = self.state.lock();
+        // `shut` releases the endpoint only of an open service point.
+        state.open = state.evd.is_some() && state.listener.is_some();
+        if !state.open {
+            drop(state);
+            let _ = ep.shift(Trigger::Release, 0);
+        }
     }
 
     /// Counts a request that is rejected because the EVD is full.

@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dat_core::ep::EpState;
 use dat_core::error::{Error, Result};
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, connect, patience, wait};
 use dat_core::transport::{Connect, RemoteSegment, Scope, Transport};
 use dat_core::{
     ApiCaps, Arena, AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment,
-    Memory, Psp, PspMode, Pz, Rights, Rmr, Srq, Streams,
+    Memory, Psp, PspMode, Pz, Rights, Rmr, Rsp, Srq, Streams,
 };
 use host::memory::{self, Allocator};
 
@@ -302,4 +303,45 @@ pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     b.receive(memory.at(0, 32), 1);
     a.send(memory.at(32, 32), 2);
     b.arrives(1, Status::Success);
+}
+
+/// A reserved service point for whose request memory is lacking accepts the next request.
+pub fn lack_of_memory_leaves_reserved_service_point<T: Transport>(network: &Network<T>) {
+    let adapter: Adapter<T> = network.open();
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+    let address = adapter.ia.attributes().address.clone();
+    // A service point on a free qualifier, which its successors reuse.
+    let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).expect("memory");
+    let qualifier = psp.point.qualifier();
+    psp.free();
+    let mut first = 1;
+    let mut refused = 0;
+    loop {
+        let ends = [adapter.end(), adapter.end(), adapter.end()];
+        let rsp = Rsp::create(&adapter.ia, qualifier, &ends[0].ep, &requests).expect("memory");
+        let ask = |active: usize, timeout| {
+            ends[active].ep.connect(&Connect {
+                address: &address,
+                qualifier,
+                timeout: Some(timeout),
+                private_data: b"",
+            })?;
+            next(&requests)
+        };
+        fail(first, first);
+        let asked = ask(1, FAULT_TIMEOUT);
+        let calls = stop_failing();
+        refused += usize::from(asked.is_err());
+        let request = asked.or_else(|_| ask(2, patience()));
+        let Ok(Event::ConnectionRequest { cr, .. }) = request else { panic!("allocation {first}: {request:?}") };
+        let cr = adapter.ia.arena.get::<Cr<T>>(cr).expect("the request is new");
+        cr.reject(&[]).expect("it is not answered yet");
+        assert_eq!(ends[0].state(), EpState::Unconnected);
+        rsp.free();
+        if calls < first {
+            break;
+        }
+        first += 1;
+    }
+    assert!(refused > 0);
 }
