@@ -30,8 +30,8 @@
 #                       TARGETS="node ring" for some targets of src/dev/fuzz
 #   make sanitize       runs Rust tests under AddressSanitizer, ThreadSanitizer and miri of a nightly toolchain
 #   make trips          counts the functions and files that a call goes through
-#   make derived        writes the headers and the lists of symbols from src/interface, the manual pages and completions
-#                       of the tools from their arguments, and the table of transports in architecture.md
+#   make derived        writes the headers from src/interface, and the manual pages and completions of the tools from
+#                       their arguments
 #   make limits         compares the sources with tests-c/limits.txt, and prints phrases to avoid
 #   make notices        writes LICENSE-THIRD-PARTY: the notices of the crates in the libraries and tools
 #   make deny           checks all crates with cargo-deny: the rules of deny.toml, and known vulnerabilities

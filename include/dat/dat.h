@@ -79,10 +79,7 @@ typedef DAT_UINT32 DAT_TIMEOUT;
 /** Waits without a limit. */
 #define DAT_TIMEOUT_INFINITE 0xFFFFFFFF
 
-/**
- * Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER
- * of the object.
- */
+/** Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER of the object. */
 typedef DAT_PVOID DAT_HANDLE;
 
 /** Connection request. */
@@ -197,8 +194,8 @@ typedef enum dat_mem_priv_flags {
     /** All four privileges. */
     DAT_MEM_PRIV_ALL_FLAG = 0x033,
     /**
-     * No relaxed ordering for this memory. Ignored. From the Solaris headers, for programs that
-     * use it; no other privilege has this bit.
+     * No relaxed ordering for this memory. Ignored. From the Solaris headers, for programs that use it; no other
+     * privilege has this bit.
      */
     DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
 } DAT_MEM_PRIV_FLAGS;
@@ -431,8 +428,8 @@ typedef enum dat_event_number {
     /** The remote program rejected the request. */
     DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
     /**
-     * The request failed: the peer has no listener or no free backlog entry, or the
-     * transport failed. The remote program did not reject it.
+     * The request failed: the peer has no listener or no free backlog entry, or the transport failed. The remote
+     * program did not reject it.
      */
     DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
     /** An accepted connection could not be completed. */
@@ -450,17 +447,13 @@ typedef enum dat_event_number {
     /** The adapter has failed. */
     DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
     /**
-     * An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an
-     * endpoint with a shared receive queue, even a normal end. The program may have freed the
-     * endpoint before it takes the event.
+     * An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an endpoint with a shared
+     * receive queue, even a normal end. The program may have freed the endpoint before it takes the event.
      */
     DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
     /** An operation timed out. */
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
-    /**
-     * The provider reports an event of the object dat_handle. Watermark events have this
-     * number, too. See reason.
-     */
+    /** The provider reports an event of the object dat_handle. Watermark events have this number, too. See reason. */
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
     /** Posted by dat_evd_post_se. */
     DAT_SOFTWARE_EVENT = 0x10001,
@@ -605,8 +598,8 @@ typedef struct dat_srq_param {
     /** Number of buffers that no endpoint has taken, or DAT_VALUE_UNKNOWN. */
     DAT_COUNT available_dto_count;
     /**
-     * Number of buffers that occupy an entry: available, taken by an endpoint, or completed
-     * and not yet dequeued. DAT_VALUE_UNKNOWN if the provider does not know it.
+     * Number of buffers that occupy an entry: available, taken by an endpoint, or completed and not yet dequeued.
+     * DAT_VALUE_UNKNOWN if the provider does not know it.
      */
     DAT_COUNT outstanding_dto_count;
 } DAT_SRQ_PARAM;
@@ -677,10 +670,7 @@ typedef enum dat_rsp_param_mask {
     DAT_RSP_FIELD_ALL = 0x0F,
 } DAT_RSP_PARAM_MASK;
 
-/**
- * Parameters of a connection request, see dat_cr_query. The pointers are valid until the
- * request is freed.
- */
+/** Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is freed. */
 typedef struct dat_cr_param {
     /** Remote address. */
     DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
@@ -690,10 +680,7 @@ typedef struct dat_cr_param {
     DAT_COUNT private_data_size;
     /** The private data. */
     DAT_PVOID private_data;
-    /**
-     * Endpoint of the reserved service point, or created by the provider; else
-     * DAT_HANDLE_NULL.
-     */
+    /** Endpoint of the reserved service point, or created by the provider; else DAT_HANDLE_NULL. */
     DAT_EP_HANDLE local_ep_handle;
 } DAT_CR_PARAM;
 
@@ -820,8 +807,8 @@ typedef struct dat_lmr_triplet {
 } DAT_LMR_TRIPLET;
 
 /**
- * The remote memory of an RDMA operation, in local byte order. A program that sends this
- * structure to another host must convert it.
+ * The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+ * must convert it.
  */
 typedef struct dat_rmr_triplet {
     /** Context of the memory, from dat_lmr_create or dat_rmr_bind at the remote side. */
@@ -1000,10 +987,7 @@ typedef struct dat_ep_param {
 /** Selects all fields of DAT_EP_PARAM. */
 #define DAT_EP_FIELD_ALL UINT64_C(0x7FFFF7FF)
 
-/**
- * Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
- * maxima.
- */
+/** Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima. */
 typedef struct dat_ia_attr {
     /** Name with which the program opened the adapter. */
     char adapter_name[DAT_NAME_MAX_LENGTH];
@@ -1125,9 +1109,7 @@ extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *c
 extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
 /** dat_cr_query(3): query a connection request. */
-extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
-                               DAT_CR_PARAM_MASK cr_param_mask,
-                               DAT_CR_PARAM *cr_param);
+extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param);
 
 /** dat_cr_accept(3): accept a connection request. */
 extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
@@ -1142,9 +1124,7 @@ extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
 extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
 /** dat_evd_query(3): query an event dispatcher. */
-extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
-                                DAT_EVD_PARAM_MASK evd_param_mask,
-                                DAT_EVD_PARAM *evd_param);
+extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask, DAT_EVD_PARAM *evd_param);
 
 /** dat_evd_resize(3): change the length of an event dispatcher. */
 extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
@@ -1168,14 +1148,10 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_EP_HANDLE *ep_handle);
 
 /** dat_ep_query(3): query an endpoint. */
-extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
-                               DAT_EP_PARAM_MASK ep_param_mask,
-                               DAT_EP_PARAM *ep_param);
+extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP_PARAM *ep_param);
 
 /** dat_ep_modify(3): change parameters of an endpoint. */
-extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
-                                DAT_EP_PARAM_MASK ep_param_mask,
-                                const DAT_EP_PARAM *ep_param);
+extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, const DAT_EP_PARAM *ep_param);
 
 /** dat_ep_connect(3): connect an endpoint to a service point. */
 extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
@@ -1238,9 +1214,7 @@ extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
 extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 
 /** dat_lmr_query(3): query a local memory region. */
-extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
-                                DAT_LMR_PARAM_MASK lmr_param_mask,
-                                DAT_LMR_PARAM *lmr_param);
+extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle, DAT_LMR_PARAM_MASK lmr_param_mask, DAT_LMR_PARAM *lmr_param);
 
 /** dat_lmr_free(3): deregister memory. */
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
@@ -1249,9 +1223,7 @@ extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /** dat_rmr_query(3): query a remote memory region. */
-extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
-                                DAT_RMR_PARAM_MASK rmr_param_mask,
-                                DAT_RMR_PARAM *rmr_param);
+extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param_mask, DAT_RMR_PARAM *rmr_param);
 
 /** dat_rmr_bind(3): give peers access to a part of a local memory region. */
 extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
@@ -1273,9 +1245,7 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_PSP_HANDLE *psp_handle);
 
 /** dat_psp_query(3): query a public service point. */
-extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
-                                DAT_PSP_PARAM_MASK psp_param_mask,
-                                DAT_PSP_PARAM *psp_param);
+extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param_mask, DAT_PSP_PARAM *psp_param);
 
 /** dat_psp_free(3): stop listening at a public service point. */
 extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
@@ -1288,9 +1258,7 @@ extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_RSP_HANDLE *rsp_handle);
 
 /** dat_rsp_query(3): query a reserved service point. */
-extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
-                                DAT_RSP_PARAM_MASK rsp_param_mask,
-                                DAT_RSP_PARAM *rsp_param);
+extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask, DAT_RSP_PARAM *rsp_param);
 
 /** dat_rsp_free(3): stop listening at a reserved service point. */
 extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
@@ -1299,9 +1267,7 @@ extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /** dat_pz_query(3): query a protection zone. */
-extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
-                               DAT_PZ_PARAM_MASK pz_param_mask,
-                               DAT_PZ_PARAM *pz_param);
+extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ_PARAM *pz_param);
 
 /** dat_pz_free(3): destroy a protection zone. */
 extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
@@ -1337,9 +1303,7 @@ extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
                                          DAT_EP_HANDLE *ep_handle);
 
 /** dat_ep_recv_query(3): return the number of receive buffers that an endpoint. */
-extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
-                                    DAT_COUNT *nbufs_allocated,
-                                    DAT_COUNT *bufs_alloc_span);
+extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span);
 
 /** dat_ep_set_watermark(3): set the high watermarks for the receive buffers of an. */
 extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
@@ -1362,9 +1326,7 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /** dat_srq_query(3): query a shared receive queue. */
-extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
-                                DAT_SRQ_PARAM_MASK srq_param_mask,
-                                DAT_SRQ_PARAM *srq_param);
+extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK srq_param_mask, DAT_SRQ_PARAM *srq_param);
 
 /** dat_srq_resize(3): change the size of a shared receive queue. */
 extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
@@ -1378,9 +1340,7 @@ extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
 /** dat_strerror(3): convert a return code to text. */
-extern DAT_RETURN dat_strerror(DAT_RETURN value,
-                               const char **major_message,
-                               const char **minor_message);
+extern DAT_RETURN dat_strerror(DAT_RETURN value, const char **major_message, const char **minor_message);
 
 /* ---- Macros ---- */
 

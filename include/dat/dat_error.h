@@ -87,8 +87,8 @@ typedef enum dat_return_type {
     /** No connection qualifier is free. */
     DAT_CONN_QUAL_UNAVAILABLE = 0x00140000,
     /**
-     * The provider does not implement the function. The value contains the class bits: compare
-     * the whole code, not DAT_GET_TYPE of it.
+     * The provider does not implement the function. The value contains the class bits: compare the whole code, not
+     * DAT_GET_TYPE of it.
      */
     DAT_NOT_IMPLEMENTED = 0xFFFF0000,
 } DAT_RETURN_TYPE;
@@ -163,10 +163,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_ACTCONNPENDING = 47,
     /** Endpoint of a reserved service point has a request pending. */
     DAT_INVALID_STATE_EP_PASSCONNPENDING = 48,
-    /**
-     * Endpoint that the provider created for a request, which is neither accepted nor
-     * rejected.
-     */
+    /** Endpoint that the provider created for a request, which is neither accepted nor rejected. */
     DAT_INVALID_STATE_EP_TENTCONNPENDING = 49,
     DAT_INVALID_STATE_EP_CONNECTED = 50,
     DAT_INVALID_STATE_EP_DISCONNECTED = 51,
@@ -176,10 +173,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_COMPLPENDING = 53,
     /** Endpoint is disconnecting. */
     DAT_INVALID_STATE_EP_DISCPENDING = 54,
-    /**
-     * Endpoint that the provider created was rejected or handed off, and belongs to the
-     * provider.
-     */
+    /** Endpoint that the provider created was rejected or handed off, and belongs to the provider. */
     DAT_INVALID_STATE_EP_PROVIDERCONTROL = 55,
     /** Endpoint lacks a protection zone or an event dispatcher. */
     DAT_INVALID_STATE_EP_NOTREADY = 56,
@@ -261,10 +255,7 @@ typedef enum dat_return_subtype {
     DAT_MINOR_NOT_FOUND = 100,
     /** No provider of this name and version has the thread safety. */
     DAT_THREAD_SAFETY_NOT_FOUND = 101,
-    /**
-     * Never returned. From the Solaris headers, for programs that use the name; no other
-     * subtype has this value.
-     */
+    /** Never returned. From the Solaris headers, for programs that use the name; no other subtype has this value. */
     DAT_INVALID_RO_COOKIE = 102,
 } DAT_RETURN_SUBTYPE;
 

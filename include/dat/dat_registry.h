@@ -20,27 +20,24 @@ extern "C" {
 /* ---- Interface between the registry and provider libraries ---- */
 
 /**
- * Type of dat_provider_init, which a provider library exports. The registry calls it before
- * the first open of an adapter. It must register the adapter with dat_registry_add_provider.
+ * Type of dat_provider_init, which a provider library exports. The registry calls it before the first open of an
+ * adapter. It must register the adapter with dat_registry_add_provider.
  */
-typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
-                                       const char *instance_data);
+typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info, const char *instance_data);
 
 /**
- * Type of dat_provider_fini, which a provider library exports. The registry calls it after the
- * last close of an adapter. It must remove the adapter with dat_registry_remove_provider.
+ * Type of dat_provider_fini, which a provider library exports. The registry calls it after the last close of an
+ * adapter. It must remove the adapter with dat_registry_remove_provider.
  */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
 /* ---- Calls; NAME(3) is the manual page of a call ---- */
 
 /** dat_registry_add_provider(3): register the table of a provider. */
-extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
-                                            const DAT_PROVIDER_INFO *provider_info);
+extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *provider_info);
 
 /** dat_registry_remove_provider(3): remove the table of a provider. */
-extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
-                                               const DAT_PROVIDER_INFO *provider_info);
+extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *provider_info);
 
 /** dats_get_ia_handle(3): return the handle that a provider uses for an adapter. */
 extern DAT_RETURN dats_get_ia_handle(unsigned long handle, DAT_IA_HANDLE *ia_handle);

@@ -32,8 +32,8 @@ typedef enum dat_mem_type {
     /** Memory shared between processes, see for_shared_memory. */
     DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
     /**
-     * Strongly ordered memory of the process. From the Solaris headers, for programs that use it;
-     * no other kind has this value. Providers may return DAT_INVALID_PARAMETER.
+     * Strongly ordered memory of the process. From the Solaris headers, for programs that use it; no other kind has
+     * this value. Providers may return DAT_INVALID_PARAMETER.
      */
     DAT_MEM_TYPE_SO_VIRTUAL = 3,
 } DAT_MEM_TYPE;
@@ -63,8 +63,8 @@ typedef union dat_region_description {
 } DAT_REGION_DESCRIPTION;
 
 /**
- * State of an event dispatcher: one value of each of three bands (notification, waiting,
- * configuration), combined by bitwise or.
+ * State of an event dispatcher: one value of each of three bands (notification, waiting, configuration), combined
+ * by bitwise or.
  */
 typedef enum dat_evd_state {
     /** Events trigger the notification object. */
@@ -118,8 +118,7 @@ typedef enum dat_cno_param_mask {
 /**
  * Number of endpoints that a protection zone of a provider may serve.
  *
- * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is
- * DAT_PZ_SHAREABLE here.
+ * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
  */
 typedef enum dat_pz_support {
     /** Only one endpoint. */
@@ -246,10 +245,9 @@ struct dat_provider_attr {
     /** Best alignment of buffers in bytes. */
     DAT_UINT32 optimal_buffer_alignment;
     /**
-     * DAT_TRUE where one event dispatcher may accept events of the kinds of both row and
-     * column. Order of kinds: software, connection request, data transfer, connection, bind,
-     * asynchronous. Not const as in other headers, so that programs can copy the structure,
-     * and declare it in C++.
+     * DAT_TRUE where one event dispatcher may accept events of the kinds of both row and column. Order of kinds:
+     * software, connection request, data transfer, connection, bind, asynchronous. Not const as in other headers,
+     * so that programs can copy the structure, and declare it in C++.
      */
     DAT_BOOLEAN evd_stream_merging_supported[6][6];
     /** DAT_TRUE if shared receive queues are supported. */
@@ -283,25 +281,19 @@ struct dat_provider_attr {
 /* ---- Calls; NAME(3) is the manual page of a call ---- */
 
 /** dat_cno_create(3): create a notification object. */
-extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_OS_WAIT_PROXY_AGENT agent,
-                                 DAT_CNO_HANDLE *cno_handle);
+extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle);
 
 /** dat_cno_modify_agent(3): replace the agent of a notification object. */
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 
 /** dat_cno_query(3): query a notification object. */
-extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
-                                DAT_CNO_PARAM_MASK cno_param_mask,
-                                DAT_CNO_PARAM *cno_param);
+extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK cno_param_mask, DAT_CNO_PARAM *cno_param);
 
 /** dat_cno_free(3): destroy a notification object. */
 extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /** dat_cno_wait(3): wait until an event dispatcher triggers a notification object. */
-extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
-                               DAT_TIMEOUT timeout,
-                               DAT_EVD_HANDLE *evd_handle);
+extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd_handle);
 
 /** dat_evd_create(3): create an event dispatcher. */
 extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,

@@ -24,8 +24,7 @@ typedef DAT_RETURN (*DAT_CNO_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
                                           DAT_CNO_HANDLE *cno_handle);
 
 /** Slot of dat_cno_modify_agent. */
-typedef DAT_RETURN (*DAT_CNO_MODIFY_AGENT_FUNC)(DAT_CNO_HANDLE cno_handle,
-                                                DAT_OS_WAIT_PROXY_AGENT agent);
+typedef DAT_RETURN (*DAT_CNO_MODIFY_AGENT_FUNC)(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 
 /** Slot of dat_cno_query. */
 typedef DAT_RETURN (*DAT_CNO_QUERY_FUNC)(DAT_CNO_HANDLE cno_handle,
@@ -36,9 +35,7 @@ typedef DAT_RETURN (*DAT_CNO_QUERY_FUNC)(DAT_CNO_HANDLE cno_handle,
 typedef DAT_RETURN (*DAT_CNO_FREE_FUNC)(DAT_CNO_HANDLE cno_handle);
 
 /** Slot of dat_cno_wait. */
-typedef DAT_RETURN (*DAT_CNO_WAIT_FUNC)(DAT_CNO_HANDLE cno_handle,
-                                        DAT_TIMEOUT timeout,
-                                        DAT_EVD_HANDLE *evd_handle);
+typedef DAT_RETURN (*DAT_CNO_WAIT_FUNC)(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd_handle);
 
 /** Slot of dat_evd_create. */
 typedef DAT_RETURN (*DAT_EVD_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
@@ -99,8 +96,7 @@ typedef DAT_RETURN (*DAT_EVD_CLEAR_UNWAITABLE_FUNC)(DAT_EVD_HANDLE evd_handle);
 
 /** dat_cno_query. */
 #define DAT_CNO_QUERY(cno_handle, cno_param_mask, cno_param) \
-    (*DAT_HANDLE_TO_PROVIDER(cno_handle)->cno_query_func)((cno_handle), (cno_param_mask), \
-            (cno_param))
+    (*DAT_HANDLE_TO_PROVIDER(cno_handle)->cno_query_func)((cno_handle), (cno_param_mask), (cno_param))
 
 /** dat_cno_free. */
 #define DAT_CNO_FREE(cno_handle) \
@@ -112,8 +108,8 @@ typedef DAT_RETURN (*DAT_EVD_CLEAR_UNWAITABLE_FUNC)(DAT_EVD_HANDLE evd_handle);
 
 /** dat_evd_create. */
 #define DAT_EVD_CREATE(ia_handle, evd_min_qlen, cno_handle, evd_flags, evd_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->evd_create_func)((ia_handle), (evd_min_qlen), \
-            (cno_handle), (evd_flags), (evd_handle))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->evd_create_func)((ia_handle), (evd_min_qlen), (cno_handle), (evd_flags), \
+            (evd_handle))
 
 /** dat_evd_modify_cno. */
 #define DAT_EVD_MODIFY_CNO(evd_handle, cno_handle) \
@@ -129,15 +125,15 @@ typedef DAT_RETURN (*DAT_EVD_CLEAR_UNWAITABLE_FUNC)(DAT_EVD_HANDLE evd_handle);
 
 /** dat_evd_wait. */
 #define DAT_EVD_WAIT(evd_handle, timeout, threshold, event, n_more_events) \
-    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_wait_func)((evd_handle), (timeout), (threshold), \
-            (event), (n_more_events))
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_wait_func)((evd_handle), (timeout), (threshold), (event), \
+            (n_more_events))
 
 /** dat_lmr_create. */
-#define DAT_LMR_CREATE(ia_handle, mem_type, region_description, length, pz_handle, privileges, \
-        lmr_handle, lmr_context, rmr_context, registered_length, registered_address) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_create_func)((ia_handle), (mem_type), \
-            (region_description), (length), (pz_handle), (privileges), (lmr_handle), \
-            (lmr_context), (rmr_context), (registered_length), (registered_address))
+#define DAT_LMR_CREATE(ia_handle, mem_type, region_description, length, pz_handle, privileges, lmr_handle, \
+        lmr_context, rmr_context, registered_length, registered_address) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_create_func)((ia_handle), (mem_type), (region_description), (length), \
+            (pz_handle), (privileges), (lmr_handle), (lmr_context), (rmr_context), (registered_length), \
+            (registered_address))
 
 /** dat_evd_set_unwaitable. */
 #define DAT_EVD_SET_UNWAITABLE(evd_handle) \

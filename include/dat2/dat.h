@@ -81,10 +81,7 @@ typedef DAT_UINT32 DAT_TIMEOUT;
 /** Waits without a limit. */
 #define DAT_TIMEOUT_INFINITE 0xFFFFFFFF
 
-/**
- * Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER
- * of the object.
- */
+/** Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER of the object. */
 typedef DAT_PVOID DAT_HANDLE;
 
 /** Connection request. */
@@ -442,8 +439,8 @@ typedef enum dat_event_number {
     /** The remote program rejected the request. */
     DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
     /**
-     * The request failed: the peer has no listener or no free backlog entry, or the
-     * transport failed. The remote program did not reject it.
+     * The request failed: the peer has no listener or no free backlog entry, or the transport failed. The remote
+     * program did not reject it.
      */
     DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
     /** An accepted connection could not be completed. */
@@ -461,17 +458,13 @@ typedef enum dat_event_number {
     /** The adapter has failed. */
     DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
     /**
-     * An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an
-     * endpoint with a shared receive queue, even a normal end. The program may have freed the
-     * endpoint before it takes the event.
+     * An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an endpoint with a shared
+     * receive queue, even a normal end. The program may have freed the endpoint before it takes the event.
      */
     DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
     /** An operation timed out. */
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
-    /**
-     * The provider reports an event of the object dat_handle. Watermark events have this
-     * number, too. See reason.
-     */
+    /** The provider reports an event of the object dat_handle. Watermark events have this number, too. See reason. */
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
     /** Posted by dat_evd_post_se. */
     DAT_SOFTWARE_EVENT = 0x10001,
@@ -634,8 +627,8 @@ typedef struct dat_srq_param {
     /** Number of buffers that no endpoint has taken, or DAT_VALUE_UNKNOWN. */
     DAT_COUNT available_dto_count;
     /**
-     * Number of buffers that occupy an entry: available, taken by an endpoint, or completed
-     * and not yet dequeued. DAT_VALUE_UNKNOWN if the provider does not know it.
+     * Number of buffers that occupy an entry: available, taken by an endpoint, or completed and not yet dequeued.
+     * DAT_VALUE_UNKNOWN if the provider does not know it.
      */
     DAT_COUNT outstanding_dto_count;
 } DAT_SRQ_PARAM;
@@ -706,10 +699,7 @@ typedef enum dat_rsp_param_mask {
     DAT_RSP_FIELD_ALL = 0x0F,
 } DAT_RSP_PARAM_MASK;
 
-/**
- * Parameters of a connection request, see dat_cr_query. The pointers are valid until the
- * request is freed.
- */
+/** Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is freed. */
 typedef struct dat_cr_param {
     /** Remote address. */
     DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
@@ -719,10 +709,7 @@ typedef struct dat_cr_param {
     DAT_COUNT private_data_size;
     /** The private data. */
     DAT_PVOID private_data;
-    /**
-     * Endpoint of the reserved service point, or created by the provider; else
-     * DAT_HANDLE_NULL.
-     */
+    /** Endpoint of the reserved service point, or created by the provider; else DAT_HANDLE_NULL. */
     DAT_EP_HANDLE local_ep_handle;
 } DAT_CR_PARAM;
 
@@ -883,14 +870,11 @@ typedef struct dat_lmr_triplet {
 } DAT_LMR_TRIPLET;
 
 /**
- * The remote memory of an RDMA operation, in local byte order. A program that sends this
- * structure to another host must convert it.
+ * The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+ * must convert it.
  */
 typedef struct dat_rmr_triplet {
-    /**
-     * Address of the first byte at the remote side; in a zero-based region, its offset in the
-     * region.
-     */
+    /** Address of the first byte at the remote side; in a zero-based region, its offset in the region. */
     DAT_VADDR virtual_address;
     /** Length in bytes. */
     DAT_SEG_LENGTH segment_length;
@@ -1100,10 +1084,7 @@ typedef struct dat_ep_param {
 /** Selects all fields of DAT_EP_PARAM. */
 #define DAT_EP_FIELD_ALL UINT64_C(0x7FFFFFFF)
 
-/**
- * Parameters of a common service point, see dat_csp_query. The pointers are valid until the
- * service point is freed.
- */
+/** Parameters of a common service point, see dat_csp_query. The pointers are valid until the service point is freed. */
 typedef struct dat_csp_param {
     /** Interface adapter of the service point. */
     DAT_IA_HANDLE ia_handle;
@@ -1144,10 +1125,7 @@ typedef DAT_UINT32 DAT_HA_LB;
 /** Another name of DAT_EXTENSION_IW. */
 #define DAT_IW_EXTENSION DAT_EXTENSION_IW
 
-/**
- * Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
- * maxima.
- */
+/** Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima. */
 typedef struct dat_ia_attr {
     /** Name of the device. */
     char adapter_name[DAT_NAME_MAX_LENGTH];
@@ -1284,9 +1262,7 @@ extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *c
 extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
 /** dat_cr_query(3): query a connection request. */
-extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
-                               DAT_CR_PARAM_MASK cr_param_mask,
-                               DAT_CR_PARAM *cr_param);
+extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param);
 
 /** dat_cr_accept(3): accept a connection request. */
 extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
@@ -1295,17 +1271,13 @@ extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
                                 DAT_PVOID private_data);
 
 /** dat_cr_reject(3): reject a connection request. */
-extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle,
-                                DAT_COUNT private_data_size,
-                                DAT_PVOID private_data);
+extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle, DAT_COUNT private_data_size, DAT_PVOID private_data);
 
 /** dat_cr_handoff(3): hand a connection request off to another service point. */
 extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
 /** dat_evd_query(3): query an event dispatcher. */
-extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
-                                DAT_EVD_PARAM_MASK evd_param_mask,
-                                DAT_EVD_PARAM *evd_param);
+extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask, DAT_EVD_PARAM *evd_param);
 
 /** dat_evd_resize(3): change the length of an event dispatcher. */
 extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
@@ -1329,14 +1301,10 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_EP_HANDLE *ep_handle);
 
 /** dat_ep_query(3): query an endpoint. */
-extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
-                               DAT_EP_PARAM_MASK ep_param_mask,
-                               DAT_EP_PARAM *ep_param);
+extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP_PARAM *ep_param);
 
 /** dat_ep_modify(3): change parameters of an endpoint. */
-extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
-                                DAT_EP_PARAM_MASK ep_param_mask,
-                                const DAT_EP_PARAM *ep_param);
+extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, const DAT_EP_PARAM *ep_param);
 
 /** dat_ep_connect(3): connect an endpoint to a service point. */
 extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
@@ -1399,9 +1367,7 @@ extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
 extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 
 /** dat_lmr_query(3): query a local memory region. */
-extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
-                                DAT_LMR_PARAM_MASK lmr_param_mask,
-                                DAT_LMR_PARAM *lmr_param);
+extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle, DAT_LMR_PARAM_MASK lmr_param_mask, DAT_LMR_PARAM *lmr_param);
 
 /** dat_lmr_free(3): deregister memory. */
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
@@ -1410,9 +1376,7 @@ extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /** dat_rmr_query(3): query a remote memory region. */
-extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
-                                DAT_RMR_PARAM_MASK rmr_param_mask,
-                                DAT_RMR_PARAM *rmr_param);
+extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param_mask, DAT_RMR_PARAM *rmr_param);
 
 /** dat_rmr_bind(3): give peers access to a part of a local memory region. */
 extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
@@ -1436,9 +1400,7 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_PSP_HANDLE *psp_handle);
 
 /** dat_psp_query(3): query a public service point. */
-extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
-                                DAT_PSP_PARAM_MASK psp_param_mask,
-                                DAT_PSP_PARAM *psp_param);
+extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param_mask, DAT_PSP_PARAM *psp_param);
 
 /** dat_psp_free(3): stop listening at a public service point. */
 extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
@@ -1451,9 +1413,7 @@ extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_RSP_HANDLE *rsp_handle);
 
 /** dat_rsp_query(3): query a reserved service point. */
-extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
-                                DAT_RSP_PARAM_MASK rsp_param_mask,
-                                DAT_RSP_PARAM *rsp_param);
+extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask, DAT_RSP_PARAM *rsp_param);
 
 /** dat_rsp_free(3): stop listening at a reserved service point. */
 extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
@@ -1462,9 +1422,7 @@ extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /** dat_pz_query(3): query a protection zone. */
-extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
-                               DAT_PZ_PARAM_MASK pz_param_mask,
-                               DAT_PZ_PARAM *pz_param);
+extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ_PARAM *pz_param);
 
 /** dat_pz_free(3): destroy a protection zone. */
 extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
@@ -1500,9 +1458,7 @@ extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
                                          DAT_EP_HANDLE *ep_handle);
 
 /** dat_ep_recv_query(3): return the number of receive buffers that an endpoint. */
-extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
-                                    DAT_COUNT *nbufs_allocated,
-                                    DAT_COUNT *bufs_alloc_span);
+extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span);
 
 /** dat_ep_set_watermark(3): set the high watermarks for the receive buffers of an. */
 extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
@@ -1525,9 +1481,7 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /** dat_srq_query(3): query a shared receive queue. */
-extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
-                                DAT_SRQ_PARAM_MASK srq_param_mask,
-                                DAT_SRQ_PARAM *srq_param);
+extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK srq_param_mask, DAT_SRQ_PARAM *srq_param);
 
 /** dat_srq_resize(3): change the size of a shared receive queue. */
 extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
@@ -1543,9 +1497,7 @@ extern DAT_RETURN dat_csp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CSP_HANDLE *csp_handle);
 
 /** dat_csp_query(3): query a common service point. */
-extern DAT_RETURN dat_csp_query(DAT_CSP_HANDLE csp_handle,
-                                DAT_CSP_PARAM_MASK csp_param_mask,
-                                DAT_CSP_PARAM *csp_param);
+extern DAT_RETURN dat_csp_query(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK csp_param_mask, DAT_CSP_PARAM *csp_param);
 
 /** dat_csp_free(3): stop listening at a network address and port. */
 extern DAT_RETURN dat_csp_free(DAT_CSP_HANDLE csp_handle);
@@ -1585,9 +1537,7 @@ extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
 /** dat_strerror(3): convert a return code to text. */
-extern DAT_RETURN dat_strerror(DAT_RETURN value,
-                               const char **major_message,
-                               const char **minor_message);
+extern DAT_RETURN dat_strerror(DAT_RETURN value, const char **major_message, const char **minor_message);
 
 /* ---- Macros ---- */
 

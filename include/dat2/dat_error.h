@@ -163,10 +163,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_ACTCONNPENDING = 48,
     /** Endpoint of a reserved service point has a request pending. */
     DAT_INVALID_STATE_EP_PASSCONNPENDING = 49,
-    /**
-     * Endpoint that the provider created for a request, which is neither accepted nor
-     * rejected.
-     */
+    /** Endpoint that the provider created for a request, which is neither accepted nor rejected. */
     DAT_INVALID_STATE_EP_TENTCONNPENDING = 50,
     DAT_INVALID_STATE_EP_CONNECTED = 51,
     DAT_INVALID_STATE_EP_DISCONNECTED = 52,
@@ -176,10 +173,7 @@ typedef enum dat_return_subtype {
     DAT_INVALID_STATE_EP_COMPLPENDING = 54,
     /** Endpoint is disconnecting. */
     DAT_INVALID_STATE_EP_DISCPENDING = 55,
-    /**
-     * Endpoint that the provider created was rejected or handed off, and belongs to the
-     * provider.
-     */
+    /** Endpoint that the provider created was rejected or handed off, and belongs to the provider. */
     DAT_INVALID_STATE_EP_PROVIDERCONTROL = 56,
     /** Endpoint lacks a protection zone or an event dispatcher. */
     DAT_INVALID_STATE_EP_NOTREADY = 57,

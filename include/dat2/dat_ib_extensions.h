@@ -90,8 +90,8 @@ typedef enum dat_ib_event_number {
 } DAT_IB_EVENT_NUMBER;
 
 /**
- * Numbers of the extended operations, for dat_extension_op. The providers of this project
- * return DAT_NOT_IMPLEMENTED for collective operations.
+ * Numbers of the extended operations, for dat_extension_op. The providers of this project return
+ * DAT_NOT_IMPLEMENTED for collective operations.
  */
 typedef enum dat_ib_op {
     DAT_IB_FETCH_AND_ADD_OP = 0,

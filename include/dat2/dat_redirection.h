@@ -48,9 +48,7 @@ typedef DAT_RETURN (*DAT_GET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_C
 typedef DAT_RETURN (*DAT_GET_HANDLE_TYPE_FUNC)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
 /** Slot of dat_cr_query. */
-typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle,
-                                        DAT_CR_PARAM_MASK cr_param_mask,
-                                        DAT_CR_PARAM *cr_param);
+typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param);
 
 /** Slot of dat_cr_accept. */
 typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
@@ -59,9 +57,7 @@ typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
                                          DAT_PVOID private_data);
 
 /** Slot of dat_cr_reject. */
-typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle,
-                                         DAT_COUNT private_data_size,
-                                         DAT_PVOID private_data);
+typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle, DAT_COUNT private_data_size, DAT_PVOID private_data);
 
 /** Slot of dat_cr_handoff. */
 typedef DAT_RETURN (*DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
@@ -93,9 +89,7 @@ typedef DAT_RETURN (*DAT_EP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
                                          DAT_EP_HANDLE *ep_handle);
 
 /** Slot of dat_ep_query. */
-typedef DAT_RETURN (*DAT_EP_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
-                                        DAT_EP_PARAM_MASK ep_param_mask,
-                                        DAT_EP_PARAM *ep_param);
+typedef DAT_RETURN (*DAT_EP_QUERY_FUNC)(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP_PARAM *ep_param);
 
 /** Slot of dat_ep_modify. */
 typedef DAT_RETURN (*DAT_EP_MODIFY_FUNC)(DAT_EP_HANDLE ep_handle,
@@ -226,9 +220,7 @@ typedef DAT_RETURN (*DAT_RSP_FREE_FUNC)(DAT_RSP_HANDLE rsp_handle);
 typedef DAT_RETURN (*DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /** Slot of dat_pz_query. */
-typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle,
-                                        DAT_PZ_PARAM_MASK pz_param_mask,
-                                        DAT_PZ_PARAM *pz_param);
+typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ_PARAM *pz_param);
 
 /** Slot of dat_pz_free. */
 typedef DAT_RETURN (*DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
@@ -341,14 +333,10 @@ typedef DAT_RETURN (*DAT_EP_POST_RDMA_READ_TO_RMR_FUNC)(DAT_EP_HANDLE ep_handle,
                                                         DAT_COMPLETION_FLAGS completion_flags);
 
 /** Slot of dat_ia_ha_related. */
-typedef DAT_RETURN (*DAT_IA_HA_RELATED_FUNC)(DAT_IA_HANDLE ia_handle,
-                                             DAT_NAME_PTR provider,
-                                             DAT_BOOLEAN *answer);
+typedef DAT_RETURN (*DAT_IA_HA_RELATED_FUNC)(DAT_IA_HANDLE ia_handle, DAT_NAME_PTR provider, DAT_BOOLEAN *answer);
 
 /** Slot of dat_extension_op. */
-typedef DAT_RETURN (*DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE dat_handle,
-                                                 DAT_EXTENDED_OP ext_op,
-                                                 va_list args);
+typedef DAT_RETURN (*DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE dat_handle, DAT_EXTENDED_OP ext_op, va_list args);
 
 /* ---- Type of a call without a slot ---- */
 
@@ -549,10 +537,9 @@ typedef struct dat_provider {
  */
 
 /** dat_ia_query. */
-#define DAT_IA_QUERY(ia_handle, async_evd_handle, ia_attr_mask, ia_attr, provider_attr_mask, \
-        provider_attr) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ia_query_func)((ia_handle), (async_evd_handle), \
-            (ia_attr_mask), (ia_attr), (provider_attr_mask), (provider_attr))
+#define DAT_IA_QUERY(ia_handle, async_evd_handle, ia_attr_mask, ia_attr, provider_attr_mask, provider_attr) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ia_query_func)((ia_handle), (async_evd_handle), (ia_attr_mask), (ia_attr), \
+            (provider_attr_mask), (provider_attr))
 
 /** dat_set_consumer_context. */
 #define DAT_SET_CONSUMER_CONTEXT(dat_handle, context) \
@@ -572,13 +559,12 @@ typedef struct dat_provider {
 
 /** dat_cr_accept. */
 #define DAT_CR_ACCEPT(cr_handle, ep_handle, private_data_size, private_data) \
-    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_accept_func)((cr_handle), (ep_handle), \
-            (private_data_size), (private_data))
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_accept_func)((cr_handle), (ep_handle), (private_data_size), \
+            (private_data))
 
 /** dat_cr_reject. */
 #define DAT_CR_REJECT(cr_handle, private_data_size, private_data) \
-    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_reject_func)((cr_handle), (private_data_size), \
-            (private_data))
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_reject_func)((cr_handle), (private_data_size), (private_data))
 
 /** dat_cr_handoff. */
 #define DAT_CR_HANDOFF(cr_handle, handoff) \
@@ -586,8 +572,7 @@ typedef struct dat_provider {
 
 /** dat_evd_query. */
 #define DAT_EVD_QUERY(evd_handle, evd_param_mask, evd_param) \
-    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_query_func)((evd_handle), (evd_param_mask), \
-            (evd_param))
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_query_func)((evd_handle), (evd_param_mask), (evd_param))
 
 /** dat_evd_resize. */
 #define DAT_EVD_RESIZE(evd_handle, evd_min_qlen) \
@@ -606,11 +591,10 @@ typedef struct dat_provider {
     (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_free_func)((evd_handle))
 
 /** dat_ep_create. */
-#define DAT_EP_CREATE(ia_handle, pz_handle, recv_completion_evd_handle, \
-        request_completion_evd_handle, connect_evd_handle, ep_attributes, ep_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_func)((ia_handle), (pz_handle), \
-            (recv_completion_evd_handle), (request_completion_evd_handle), (connect_evd_handle), \
-            (ep_attributes), (ep_handle))
+#define DAT_EP_CREATE(ia_handle, pz_handle, recv_completion_evd_handle, request_completion_evd_handle, \
+        connect_evd_handle, ep_attributes, ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_func)((ia_handle), (pz_handle), (recv_completion_evd_handle), \
+            (request_completion_evd_handle), (connect_evd_handle), (ep_attributes), (ep_handle))
 
 /** dat_ep_query. */
 #define DAT_EP_QUERY(ep_handle, ep_param_mask, ep_param) \
@@ -621,17 +605,15 @@ typedef struct dat_provider {
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_modify_func)((ep_handle), (ep_param_mask), (ep_param))
 
 /** dat_ep_connect. */
-#define DAT_EP_CONNECT(ep_handle, remote_ia_address, remote_conn_qual, timeout, private_data_size, \
-        private_data, quality_of_service, connect_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_connect_func)((ep_handle), (remote_ia_address), \
-            (remote_conn_qual), (timeout), (private_data_size), (private_data), \
-            (quality_of_service), (connect_flags))
+#define DAT_EP_CONNECT(ep_handle, remote_ia_address, remote_conn_qual, timeout, private_data_size, private_data, \
+        quality_of_service, connect_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_connect_func)((ep_handle), (remote_ia_address), (remote_conn_qual), \
+            (timeout), (private_data_size), (private_data), (quality_of_service), (connect_flags))
 
 /** dat_ep_dup_connect. */
-#define DAT_EP_DUP_CONNECT(ep_handle, ep_dup_handle, timeout, private_data_size, private_data, \
-        quality_of_service) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_dup_connect_func)((ep_handle), (ep_dup_handle), \
-            (timeout), (private_data_size), (private_data), (quality_of_service))
+#define DAT_EP_DUP_CONNECT(ep_handle, ep_dup_handle, timeout, private_data_size, private_data, quality_of_service) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_dup_connect_func)((ep_handle), (ep_dup_handle), (timeout), \
+            (private_data_size), (private_data), (quality_of_service))
 
 /** dat_ep_disconnect. */
 #define DAT_EP_DISCONNECT(ep_handle, close_flags) \
@@ -639,30 +621,27 @@ typedef struct dat_provider {
 
 /** dat_ep_post_send. */
 #define DAT_EP_POST_SEND(ep_handle, num_segments, local_iov, user_cookie, completion_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_func)((ep_handle), (num_segments), \
-            (local_iov), (user_cookie), (completion_flags))
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_func)((ep_handle), (num_segments), (local_iov), (user_cookie), \
+            (completion_flags))
 
 /** dat_ep_post_recv. */
 #define DAT_EP_POST_RECV(ep_handle, num_segments, local_iov, user_cookie, completion_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_recv_func)((ep_handle), (num_segments), \
-            (local_iov), (user_cookie), (completion_flags))
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_recv_func)((ep_handle), (num_segments), (local_iov), (user_cookie), \
+            (completion_flags))
 
 /** dat_ep_post_rdma_read. */
-#define DAT_EP_POST_RDMA_READ(ep_handle, num_segments, local_iov, user_cookie, remote_iov, \
-        completion_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_func)((ep_handle), (num_segments), \
-            (local_iov), (user_cookie), (remote_iov), (completion_flags))
+#define DAT_EP_POST_RDMA_READ(ep_handle, num_segments, local_iov, user_cookie, remote_iov, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_func)((ep_handle), (num_segments), (local_iov), \
+            (user_cookie), (remote_iov), (completion_flags))
 
 /** dat_ep_post_rdma_write. */
-#define DAT_EP_POST_RDMA_WRITE(ep_handle, num_segments, local_iov, user_cookie, remote_iov, \
-        completion_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_write_func)((ep_handle), (num_segments), \
-            (local_iov), (user_cookie), (remote_iov), (completion_flags))
+#define DAT_EP_POST_RDMA_WRITE(ep_handle, num_segments, local_iov, user_cookie, remote_iov, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_write_func)((ep_handle), (num_segments), (local_iov), \
+            (user_cookie), (remote_iov), (completion_flags))
 
 /** dat_ep_get_status. */
 #define DAT_EP_GET_STATUS(ep_handle, ep_state, recv_idle, request_idle) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_get_status_func)((ep_handle), (ep_state), (recv_idle), \
-            (request_idle))
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_get_status_func)((ep_handle), (ep_state), (recv_idle), (request_idle))
 
 /** dat_ep_free. */
 #define DAT_EP_FREE(ep_handle) \
@@ -670,8 +649,7 @@ typedef struct dat_provider {
 
 /** dat_lmr_query. */
 #define DAT_LMR_QUERY(lmr_handle, lmr_param_mask, lmr_param) \
-    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_query_func)((lmr_handle), (lmr_param_mask), \
-            (lmr_param))
+    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_query_func)((lmr_handle), (lmr_param_mask), (lmr_param))
 
 /** dat_lmr_free. */
 #define DAT_LMR_FREE(lmr_handle) \
@@ -683,15 +661,13 @@ typedef struct dat_provider {
 
 /** dat_rmr_query. */
 #define DAT_RMR_QUERY(rmr_handle, rmr_param_mask, rmr_param) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_query_func)((rmr_handle), (rmr_param_mask), \
-            (rmr_param))
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_query_func)((rmr_handle), (rmr_param_mask), (rmr_param))
 
 /** dat_rmr_bind. */
-#define DAT_RMR_BIND(rmr_handle, lmr_handle, lmr_triplet, mem_priv, va_type, ep_handle, \
-        user_cookie, completion_flags, context) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_bind_func)((rmr_handle), (lmr_handle), \
-            (lmr_triplet), (mem_priv), (va_type), (ep_handle), (user_cookie), (completion_flags), \
-            (context))
+#define DAT_RMR_BIND(rmr_handle, lmr_handle, lmr_triplet, mem_priv, va_type, ep_handle, user_cookie, completion_flags, \
+        context) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_bind_func)((rmr_handle), (lmr_handle), (lmr_triplet), (mem_priv), \
+            (va_type), (ep_handle), (user_cookie), (completion_flags), (context))
 
 /** dat_rmr_free. */
 #define DAT_RMR_FREE(rmr_handle) \
@@ -699,13 +675,12 @@ typedef struct dat_provider {
 
 /** dat_psp_create. */
 #define DAT_PSP_CREATE(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_func)((ia_handle), (conn_qual), (evd_handle), \
-            (psp_flags), (psp_handle))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_func)((ia_handle), (conn_qual), (evd_handle), (psp_flags), \
+            (psp_handle))
 
 /** dat_psp_query. */
 #define DAT_PSP_QUERY(psp_handle, psp_param_mask, psp_param) \
-    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_query_func)((psp_handle), (psp_param_mask), \
-            (psp_param))
+    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_query_func)((psp_handle), (psp_param_mask), (psp_param))
 
 /** dat_psp_free. */
 #define DAT_PSP_FREE(psp_handle) \
@@ -713,13 +688,12 @@ typedef struct dat_provider {
 
 /** dat_rsp_create. */
 #define DAT_RSP_CREATE(ia_handle, conn_qual, ep_handle, evd_handle, rsp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->rsp_create_func)((ia_handle), (conn_qual), (ep_handle), \
-            (evd_handle), (rsp_handle))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->rsp_create_func)((ia_handle), (conn_qual), (ep_handle), (evd_handle), \
+            (rsp_handle))
 
 /** dat_rsp_query. */
 #define DAT_RSP_QUERY(rsp_handle, rsp_param_mask, rsp_param) \
-    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_query_func)((rsp_handle), (rsp_param_mask), \
-            (rsp_param))
+    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_query_func)((rsp_handle), (rsp_param_mask), (rsp_param))
 
 /** dat_rsp_free. */
 #define DAT_RSP_FREE(rsp_handle) \
@@ -739,8 +713,8 @@ typedef struct dat_provider {
 
 /** dat_psp_create_any. */
 #define DAT_PSP_CREATE_ANY(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_any_func)((ia_handle), (conn_qual), \
-            (evd_handle), (psp_flags), (psp_handle))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_any_func)((ia_handle), (conn_qual), (evd_handle), (psp_flags), \
+            (psp_handle))
 
 /** dat_ep_reset. */
 #define DAT_EP_RESET(ep_handle) \
@@ -748,35 +722,30 @@ typedef struct dat_provider {
 
 /** dat_lmr_sync_rdma_read. */
 #define DAT_LMR_SYNC_RDMA_READ(ia_handle, local_segments, num_segments) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_read_func)((ia_handle), (local_segments), \
-            (num_segments))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_read_func)((ia_handle), (local_segments), (num_segments))
 
 /** dat_lmr_sync_rdma_write. */
 #define DAT_LMR_SYNC_RDMA_WRITE(ia_handle, local_segments, num_segments) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_write_func)((ia_handle), (local_segments), \
-            (num_segments))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_write_func)((ia_handle), (local_segments), (num_segments))
 
 /** dat_ep_create_with_srq. */
-#define DAT_EP_CREATE_WITH_SRQ(ia_handle, pz_handle, recv_evd_handle, request_evd_handle, \
-        connect_evd_handle, srq_handle, ep_attributes, ep_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_with_srq_func)((ia_handle), (pz_handle), \
-            (recv_evd_handle), (request_evd_handle), (connect_evd_handle), (srq_handle), \
-            (ep_attributes), (ep_handle))
+#define DAT_EP_CREATE_WITH_SRQ(ia_handle, pz_handle, recv_evd_handle, request_evd_handle, connect_evd_handle, \
+        srq_handle, ep_attributes, ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_with_srq_func)((ia_handle), (pz_handle), (recv_evd_handle), \
+            (request_evd_handle), (connect_evd_handle), (srq_handle), (ep_attributes), (ep_handle))
 
 /** dat_ep_recv_query. */
 #define DAT_EP_RECV_QUERY(ep_handle, nbufs_allocated, bufs_alloc_span) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_recv_query_func)((ep_handle), (nbufs_allocated), \
-            (bufs_alloc_span))
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_recv_query_func)((ep_handle), (nbufs_allocated), (bufs_alloc_span))
 
 /** dat_ep_set_watermark. */
 #define DAT_EP_SET_WATERMARK(ep_handle, soft_high_watermark, hard_high_watermark) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_set_watermark_func)((ep_handle), \
-            (soft_high_watermark), (hard_high_watermark))
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_set_watermark_func)((ep_handle), (soft_high_watermark), \
+            (hard_high_watermark))
 
 /** dat_srq_create. */
 #define DAT_SRQ_CREATE(ia_handle, pz_handle, srq_attr, srq_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->srq_create_func)((ia_handle), (pz_handle), (srq_attr), \
-            (srq_handle))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->srq_create_func)((ia_handle), (pz_handle), (srq_attr), (srq_handle))
 
 /** dat_srq_free. */
 #define DAT_SRQ_FREE(srq_handle) \
@@ -784,13 +753,12 @@ typedef struct dat_provider {
 
 /** dat_srq_post_recv. */
 #define DAT_SRQ_POST_RECV(srq_handle, num_segments, local_iov, user_cookie) \
-    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_post_recv_func)((srq_handle), (num_segments), \
-            (local_iov), (user_cookie))
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_post_recv_func)((srq_handle), (num_segments), (local_iov), \
+            (user_cookie))
 
 /** dat_srq_query. */
 #define DAT_SRQ_QUERY(srq_handle, srq_param_mask, srq_param) \
-    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_query_func)((srq_handle), (srq_param_mask), \
-            (srq_param))
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_query_func)((srq_handle), (srq_param_mask), (srq_param))
 
 /** dat_srq_resize. */
 #define DAT_SRQ_RESIZE(srq_handle, srq_max_recv_dto) \
@@ -802,40 +770,35 @@ typedef struct dat_provider {
 
 /** dat_csp_create. */
 #define DAT_CSP_CREATE(ia_handle, comm, address, evd_handle, csp_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->csp_create_func)((ia_handle), (comm), (address), \
-            (evd_handle), (csp_handle))
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->csp_create_func)((ia_handle), (comm), (address), (evd_handle), (csp_handle))
 
 /** dat_csp_query. */
 #define DAT_CSP_QUERY(csp_handle, csp_param_mask, csp_param) \
-    (*DAT_HANDLE_TO_PROVIDER(csp_handle)->csp_query_func)((csp_handle), (csp_param_mask), \
-            (csp_param))
+    (*DAT_HANDLE_TO_PROVIDER(csp_handle)->csp_query_func)((csp_handle), (csp_param_mask), (csp_param))
 
 /** dat_csp_free. */
 #define DAT_CSP_FREE(csp_handle) \
     (*DAT_HANDLE_TO_PROVIDER(csp_handle)->csp_free_func)((csp_handle))
 
 /** dat_ep_common_connect. */
-#define DAT_EP_COMMON_CONNECT(ep_handle, remote_ia_address, timeout, private_data_size, \
-        private_data) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_common_connect_func)((ep_handle), (remote_ia_address), \
-            (timeout), (private_data_size), (private_data))
+#define DAT_EP_COMMON_CONNECT(ep_handle, remote_ia_address, timeout, private_data_size, private_data) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_common_connect_func)((ep_handle), (remote_ia_address), (timeout), \
+            (private_data_size), (private_data))
 
 /** dat_rmr_create_for_ep. */
 #define DAT_RMR_CREATE_FOR_EP(pz_handle, rmr_handle) \
     (*DAT_HANDLE_TO_PROVIDER(pz_handle)->rmr_create_for_ep_func)((pz_handle), (rmr_handle))
 
 /** dat_ep_post_send_with_invalidate. */
-#define DAT_EP_POST_SEND_WITH_INVALIDATE(ep_handle, num_segments, local_iov, user_cookie, \
-        completion_flags, invalidate_flag, rmr_context) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_with_invalidate_func)((ep_handle), \
-            (num_segments), (local_iov), (user_cookie), (completion_flags), (invalidate_flag), \
-            (rmr_context))
+#define DAT_EP_POST_SEND_WITH_INVALIDATE(ep_handle, num_segments, local_iov, user_cookie, completion_flags, \
+        invalidate_flag, rmr_context) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_with_invalidate_func)((ep_handle), (num_segments), (local_iov), \
+            (user_cookie), (completion_flags), (invalidate_flag), (rmr_context))
 
 /** dat_ep_post_rdma_read_to_rmr. */
-#define DAT_EP_POST_RDMA_READ_TO_RMR(ep_handle, local_iov, user_cookie, remote_iov, \
-        completion_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_to_rmr_func)((ep_handle), (local_iov), \
-            (user_cookie), (remote_iov), (completion_flags))
+#define DAT_EP_POST_RDMA_READ_TO_RMR(ep_handle, local_iov, user_cookie, remote_iov, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_to_rmr_func)((ep_handle), (local_iov), (user_cookie), \
+            (remote_iov), (completion_flags))
 
 /** dat_ia_ha_related. */
 #define DAT_IA_HA_RELATED(ia_handle, provider, answer) \

@@ -58,8 +58,8 @@ typedef union dat_region_description {
 } DAT_REGION_DESCRIPTION;
 
 /**
- * State of an event dispatcher: one value of each of three bands (notification, waiting,
- * configuration), combined by bitwise or.
+ * State of an event dispatcher: one value of each of three bands (notification, waiting, configuration), combined
+ * by bitwise or.
  */
 typedef enum dat_evd_state {
     /** Events trigger the notification object. */
@@ -114,8 +114,7 @@ typedef enum dat_cno_param_mask {
 /**
  * Number of endpoints that a protection zone of a provider may serve.
  *
- * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is
- * DAT_PZ_SHAREABLE here.
+ * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
  */
 typedef enum dat_pz_support {
     /** Only one endpoint. */
@@ -213,10 +212,7 @@ typedef enum dat_proxy_type {
     DAT_PROXY_TYPE_FD = 2,
 } DAT_PROXY_TYPE;
 
-/**
- * Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid
- * member.
- */
+/** Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid member. */
 typedef union dat_cno_proxy {
     /** The function. */
     DAT_OS_WAIT_PROXY_AGENT agent;
@@ -269,10 +265,9 @@ struct dat_provider_attr {
     /** Best alignment of buffers in bytes. */
     DAT_UINT32 optimal_buffer_alignment;
     /**
-     * DAT_TRUE where one event dispatcher may accept events of the kinds of both row and
-     * column. Order of kinds: software, connection request, data transfer, connection, bind,
-     * asynchronous. Not const as in other headers, so that programs can copy the structure,
-     * and declare it in C++.
+     * DAT_TRUE where one event dispatcher may accept events of the kinds of both row and column. Order of kinds:
+     * software, connection request, data transfer, connection, bind, asynchronous. Not const as in other headers,
+     * so that programs can copy the structure, and declare it in C++.
      */
     DAT_BOOLEAN evd_stream_merging_supported[6][6];
     /** DAT_TRUE if shared receive queues are supported. */
@@ -297,10 +292,7 @@ struct dat_provider_attr {
     DAT_RMR_SCOPE rmr_scope_supported;
     /** DAT_TRUE if signal handlers may make calls. */
     DAT_BOOLEAN is_signal_safe;
-    /**
-     * DAT_TRUE if another adapter can take over connections, see
-     * dat_registry_providers_related.
-     */
+    /** DAT_TRUE if another adapter can take over connections, see dat_registry_providers_related. */
     DAT_BOOLEAN ha_supported;
     /** How the provider distributes load over several paths. */
     DAT_HA_LB ha_loadbalancing;
@@ -330,25 +322,19 @@ struct dat_provider_attr {
 /* ---- Calls; NAME(3) is the manual page of a call ---- */
 
 /** dat_cno_create(3): create a notification object. */
-extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_OS_WAIT_PROXY_AGENT agent,
-                                 DAT_CNO_HANDLE *cno_handle);
+extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle);
 
 /** dat_cno_modify_agent(3): replace the agent of a notification object. */
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 
 /** dat_cno_query(3): query a notification object. */
-extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
-                                DAT_CNO_PARAM_MASK cno_param_mask,
-                                DAT_CNO_PARAM *cno_param);
+extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK cno_param_mask, DAT_CNO_PARAM *cno_param);
 
 /** dat_cno_free(3): destroy a notification object. */
 extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /** dat_cno_wait(3): wait until an event dispatcher triggers a notification object. */
-extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
-                               DAT_TIMEOUT timeout,
-                               DAT_EVD_HANDLE *evd_handle);
+extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd_handle);
 
 /** dat_evd_create(3): create an event dispatcher. */
 extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
@@ -394,9 +380,7 @@ extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /** dat_cno_fd_create(3): create a notification object with a file descriptor. */
-extern DAT_RETURN dat_cno_fd_create(DAT_IA_HANDLE ia_handle,
-                                    DAT_FD *file_descriptor,
-                                    DAT_CNO_HANDLE *cno_handle);
+extern DAT_RETURN dat_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *file_descriptor, DAT_CNO_HANDLE *cno_handle);
 
 /** dat_cno_trigger(3): consume the trigger of a notification object. */
 extern DAT_RETURN dat_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd_handle);

@@ -10,7 +10,8 @@
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`], [`net`], [`sysfs`], [`environment`] | resource limits, network interfaces, RDMA devices, variables |
 //! | [`diagnostics`], [`topic`], [`print`](mod@print) | log messages, their sections in troubleshooting.md, standard output |
-//! | [`cstr`], [`symbol`], [`own_library`] | C strings, symbols, the library that contains the code |
+//! | [`cstr`], [`va_list`] | C strings, the variable arguments of a C function |
+//! | [`symbol`], [`own_library`] | symbols, the library that contains the code |
 //! | [`asymmetric`], [`epoch`] | a fence that costs nothing on one side, reclamation without locked instructions |
 //! | [`word`] | atomic words, real or in a model |
 //! | [`lock`], [`memory`], [`address_space`] | locks that allocate nothing, allocation that can fail, reserved addresses |
@@ -46,6 +47,7 @@ pub mod sysfs;
 pub mod thread;
 pub mod timers;
 pub mod topic;
+pub mod va_list;
 pub mod word;
 pub mod zone;
 

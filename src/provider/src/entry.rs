@@ -203,7 +203,7 @@ macro_rules! export_provider {
         pub unsafe extern "C" fn dapl_extensions(
             handle: $crate::udat20::DAT_HANDLE,
             op: $crate::udat20::DAT_EXTENDED_OP,
-            arguments: *mut $crate::udat20::VaList,
+            arguments: $crate::udat20::va_list::va_list,
         ) -> $crate::udat20::DAT_RETURN {
             // SAFETY: the caller's arguments match the operation.
             unsafe { $crate::v20::extension::dat_extension_op::<Library<$crate::v20::Udat20>>(handle, op, arguments) }

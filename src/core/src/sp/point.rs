@@ -179,7 +179,7 @@ impl<T: Transport> ServicePoint<T> {
         cr.take().map_or(Ok(()), Err)
     }
 
-    /// Lets a reserved service point wait for another request, if resources for a request were exhausted.
+    /// Reserves the endpoint of a reserved service point again, for whose request resources were exhausted.
     #[cold]
     fn reserve_again(&self) {
         let Provision::Reserved(ep) = &self.provision else { return };

@@ -1,9 +1,9 @@
-//! Reads a version's list of calls, src/calls.rs of its crate, and lists the names that its library exports.
+//! Reads a version's list of calls, src/calls.rs of its crate.
 
 use std::path::Path;
 
 use crate::interface::Interface;
-use crate::{Derived, Result, read};
+use crate::{Result, read};
 
 pub struct Call {
     pub name: String,
@@ -17,8 +17,6 @@ pub struct Call {
     pub how: String,
     /// Field of the provider table, and its type. `None` if the call has no slot.
     pub slot: Option<(String, String)>,
-    /// Set if only this project's library exports the call.
-    pub further: bool,
     /// The function in a few words, from its manual page.
     pub about: String,
 }
@@ -28,28 +26,14 @@ pub fn all(root: &Path, interface: &Interface) -> Result<Vec<Call>> {
     let path = root.join(interface.source).join("src/calls.rs");
     let text = read(&path)?;
     let entries = text.lines().map(str::trim).filter(|line| line.contains("extern \"") && !line.starts_with("//"));
-    let mut calls = Vec::new();
-    for entry in entries {
+    let call = |entry| {
         let mut call = Call::parse(entry).ok_or_else(|| format!("{}: not an entry: {entry}", path.display()))?;
         if call.how != "slot" {
             call.about = about(root, &call.name)?;
         }
-        calls.push(call);
-    }
-    if calls.is_empty() { Err(format!("{}: no calls", path.display())) } else { Ok(calls) }
-}
-
-/// Returns a file with the names that the registry library exports, sorted, one per line. For an extended version, a
-/// second file has the names that only this project's library exports.
-pub fn symbols(interface: &Interface, calls: &[Call]) -> Vec<Derived> {
-    let mut functions: Vec<&Call> = calls.iter().filter(|call| call.how != "slot").collect();
-    functions.sort_by_key(|call| &call.name);
-    let file = |(further, full): (bool, &str)| {
-        let exported = functions.iter().filter(|call| call.further == further);
-        let text = exported.map(|call| format!("{}\n", call.name)).collect();
-        Derived { path: format!("tests-c/abi/symbols{}{full}.txt", interface.suffix), text }
+        Ok(call)
     };
-    [(false, ""), (true, "_full")].into_iter().filter(|(further, _)| interface.extended || !further).map(file).collect()
+    entries.map(call).collect()
 }
 
 /// Returns the description of a call in the section NAME of its manual page.
@@ -57,13 +41,13 @@ fn about(root: &Path, name: &str) -> Result<String> {
     let page = root.join(format!("docs/man/{name}.3"));
     let text = read(&page)?;
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" \\- "));
-    line.map(str::to_owned).ok_or_else(|| format!("{}: no line {name} \\- ...", page.display()))
+    line.map(str::to_owned).ok_or_else(|| format!("{}: no line {name} \\- ...", page.display()).into())
 }
 
 impl Call {
     fn parse(entry: &str) -> Option<Call> {
-        let further = entry.strip_prefix("#[further] ");
-        let (abi, rest) = further.unwrap_or(entry).strip_prefix("extern \"")?.split_once("\" fn ")?;
+        let entry = entry.strip_prefix("#[further] ").unwrap_or(entry);
+        let (abi, rest) = entry.strip_prefix("extern \"")?.split_once("\" fn ")?;
         let (name, rest) = rest.split_once('(')?;
         let (arguments, rest) = rest.split_once(") => ")?;
         let rest = rest.strip_suffix(';')?;
@@ -81,7 +65,6 @@ impl Call {
             more: more.to_owned(),
             how: how.to_owned(),
             slot: slot.map(|(field, ty)| (field.to_owned(), ty.to_owned())),
-            further: further.is_some(),
             about: String::new(),
         })
     }

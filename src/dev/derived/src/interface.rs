@@ -8,29 +8,11 @@ pub struct Interface {
     pub source: &'static str,
     /// Name of the registry library, without `.so`.
     pub library: &'static str,
-    /// Set if the crate has the extensions for InfiniBand, and calls that only this project's library exports.
-    pub extended: bool,
     /// Directory of the version's C headers, below include.
     pub include: &'static str,
-    /// Suffix of the lists in tests-c.
-    pub suffix: &'static str,
 }
 
 pub const INTERFACES: &[Interface] = &[
-    Interface {
-        version: "1.2",
-        source: "src/interface/udat12",
-        library: "libdat",
-        extended: false,
-        include: "dat",
-        suffix: "",
-    },
-    Interface {
-        version: "2.0",
-        source: "src/interface/udat20",
-        library: "libdat2",
-        extended: true,
-        include: "dat2",
-        suffix: "20",
-    },
+    Interface { version: "1.2", source: "src/interface/udat12", library: "libdat", include: "dat" },
+    Interface { version: "2.0", source: "src/interface/udat20", library: "libdat2", include: "dat2" },
 ];

@@ -2,11 +2,8 @@
 //!
 //! | derived | from | module |
 //! |---|---|---|
-//! | C headers, such as include/dat | modules, list of calls, texts in macros/, NAME of manual pages | `headers` |
-//! | tests-c/abi/symbols.txt, the exported names of the registry library | list of calls | `calls` |
+//! | C headers, such as include/dat | modules, list of calls, templates in headers/, NAME of manual pages | `headers` |
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
-//!
-//! The files for uDAPL 2.0 have a suffix: include/dat2, tests-c/abi/symbols20.txt.
 //!
 //! `cargo run -p dat-derived` writes the files; with `--check`, it only compares them. The exit status is 1 if a check
 //! fails.
@@ -22,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::interface::INTERFACES;
 
-type Result<T> = std::result::Result<T, String>;
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// A derived file with its expected contents.
 struct Derived {
@@ -34,9 +31,9 @@ struct Derived {
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => run(write),
-        ["--check"] => run(check),
-        _ => Err("usage: dat-derived [--check]".to_owned()),
+        [] => run(false),
+        ["--check"] => run(true),
+        _ => Err("usage: dat-derived [--check]".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,42 +50,34 @@ fn root() -> PathBuf {
 
 /// Reads a file. The error contains the path.
 fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()).into())
 }
 
-/// Derives all files, and applies `each` to each of them. Fails with all its errors.
-fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
+/// Derives all files, and writes those that differ, or only reports them. Fails with all errors.
+fn run(check: bool) -> Result<()> {
     let root = root();
     let mut derived = Vec::new();
     for interface in INTERFACES {
         let calls = calls::all(&root, interface)?;
         derived.extend(headers::all(&root, interface, &calls)?);
-        derived.extend(calls::symbols(interface, &calls));
     }
     derived.extend(tools::all()?);
-    let faults: Vec<String> = derived.iter().filter_map(|file| each(file).err()).collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    let faults: Vec<String> = derived.iter().filter_map(|file| Some(settle(file, check).err()?.to_string())).collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
-fn write(file: &Derived) -> Result<()> {
-    let path = root().join(&file.path);
-    if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
+fn settle(Derived { path, text }: &Derived, check: bool) -> Result<()> {
+    let file = root().join(path);
+    let old = fs::read_to_string(&file).unwrap_or_default();
+    if old == *text {
         return Ok(());
     }
-    fs::create_dir_all(path.parent().expect("the path was just joined"))
-        .and_then(|()| fs::write(&path, &file.text))
-        .map_err(|e| format!("{}: {e}", file.path))?;
-    println!("wrote {}", file.path);
-    Ok(())
-}
-
-fn check(file: &Derived) -> Result<()> {
-    match fs::read_to_string(root().join(&file.path)) {
-        Ok(old) if old == file.text => Ok(()),
-        Ok(old) => {
-            let line = 1 + old.lines().zip(file.text.lines()).take_while(|(old, new)| old == new).count();
-            Err(format!("{}:{line}: differs from what is derived; `make derived` writes it", file.path))
-        }
-        Err(e) => Err(format!("{}: {e}", file.path)),
+    if check {
+        let line = 1 + old.lines().zip(text.lines()).take_while(|(old, new)| old == new).count();
+        return Err(format!("{path}:{line}: differs from what is derived; `make derived` writes it").into());
     }
+    let parent = file.parent().expect("the path was just joined");
+    fs::create_dir_all(parent).and_then(|()| fs::write(&file, text)).map_err(|e| format!("{path}: {e}"))?;
+    println!("wrote {path}");
+    Ok(())
 }

@@ -7,7 +7,6 @@ use crate::names::c_enum;
 
 /// Return code of every function: class, type and subtype, combined by bitwise or. 0: success.
 pub type DAT_RETURN = DAT_UINT32;
-
 /// Class of a return code: error.
 pub const DAT_CLASS_ERROR: DAT_RETURN = 0x80000000;
 /// Class of a return code: warning.
@@ -136,8 +135,7 @@ pub const fn DAT_GET_SUBTYPE(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_SUBTYPE_MASK
 }
 
-/// Returns the return code of an error. No header contains this function, because programs only
-/// decode return codes.
+/// Returns the return code of an error. No header contains this function, because programs only decode return codes.
 #[must_use]
 pub const fn DAT_ERROR(type_: DAT_RETURN_TYPE, subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_CLASS_ERROR | type_ | subtype

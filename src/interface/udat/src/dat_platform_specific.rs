@@ -28,6 +28,5 @@ pub const DAT_OPTIMAL_ALIGNMENT: DAT_COUNT = 256;
 
 /// Family of IPv4 addresses.
 pub const DAT_AF_INET: c_int = AF_INET;
-
 /// Family of IPv6 addresses.
 pub const DAT_AF_INET6: c_int = AF_INET6;

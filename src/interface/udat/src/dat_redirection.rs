@@ -37,8 +37,8 @@ macro_rules! provider_table {
             )?)*
         }
 
-        /// Table of the functions of a provider. The order is part of the binary interface. For
-        /// a slot that is NULL, the library returns DAT_NOT_IMPLEMENTED.
+        /// Table of the functions of a provider. The order is part of the binary interface. For a slot that is NULL,
+        /// the library returns DAT_NOT_IMPLEMENTED.
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
         pub struct dat_provider {

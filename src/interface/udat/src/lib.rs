@@ -6,7 +6,7 @@
 //! constants, see [`c_enum`](names::c_enum).
 //!
 //! `cargo run -p dat-derived` generates the C headers from these crates, including the comments. A constant without a
-//! comment is explained by its type. `macros/` contains C macros that Rust cannot express.
+//! comment is explained by its type. `headers/` contains the templates of the headers.
 
 #![no_std]
 // C programs use these names.
@@ -20,10 +20,8 @@ pub mod dat_error;
 pub mod dat_platform_specific;
 pub mod dat_redirection;
 pub mod dat_registry;
-pub mod dat_vendor_specific;
 pub mod udat;
 pub mod udat_config;
-pub mod udat_vendor_specific;
 
 pub use dat::*;
 pub use dat_error::*;

@@ -5,13 +5,12 @@ use core::fmt;
 
 use crate::dat_error::{self, DAT_GET_SUBTYPE, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK};
 
-/// The type of a C enumeration. In Rust it is an integer, because a program may pass any value.
-/// The members are the constants of the enumeration's type whose values are literal numbers, in
-/// the common crate and in the version's crate.
+/// The type of a C enumeration. In Rust it is an integer, because a program may pass any value. The members are the
+/// constants of the enumeration's type whose values are literal numbers, in the common crate and in the version's
+/// crate.
 pub type c_enum = u32;
 
-/// Defines constants of one type, and a list of all of them, each with its name. The list has
-/// the name of the type.
+/// Defines constants of one type, and a list of all of them, each with its name. The list has the name of the type.
 #[macro_export]
 macro_rules! named {
     ($all:ident; $($(#[$doc:meta])* pub const $member:ident: $type:ty = $value:expr;)*) => {

@@ -46,8 +46,8 @@ pub union DAT_REGION_DESCRIPTION {
     pub for_shared_memory: DAT_SHARED_MEMORY,
 }
 
-/// State of an event dispatcher: one value of each of three bands (notification, waiting,
-/// configuration), combined by bitwise or.
+/// State of an event dispatcher: one value of each of three bands (notification, waiting, configuration), combined
+/// by bitwise or.
 pub type DAT_EVD_STATE = c_enum;
 /// Events trigger the notification object.
 pub const DAT_EVD_STATE_ENABLED: DAT_EVD_STATE = 0x01;
@@ -80,10 +80,8 @@ pub struct dat_evd_param {
     pub evd_flags: DAT_EVD_FLAGS,
 }
 
-/// Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous
-/// event dispatcher.
+/// Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous event dispatcher.
 pub const DAT_EVD_ASYNC_EXISTS: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(1);
-
 /// Returned by dat_ia_query: the instance has no asynchronous event dispatcher in this process.
 pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(2);
 
@@ -110,8 +108,7 @@ pub const DAT_CNO_FIELD_IA_HANDLE: DAT_CNO_PARAM_MASK = 0x01;
 
 /// Number of endpoints that a protection zone of a provider may serve.
 ///
-/// The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is
-/// DAT_PZ_SHAREABLE here.
+/// The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
 pub type DAT_PZ_SUPPORT = c_enum;
 /// Only one endpoint.
 pub const DAT_PZ_UNIQUE: DAT_PZ_SUPPORT = 0;
@@ -144,6 +141,5 @@ pub const DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED: DAT_PROVIDER_ATTR_MASK = 0x
 pub const DAT_PROVIDER_FIELD_LMR_SYNC_REQ: DAT_PROVIDER_ATTR_MASK = 0x200000;
 pub const DAT_PROVIDER_FIELD_DTO_ASYNC_RETURN_GUARANTEED: DAT_PROVIDER_ATTR_MASK = 0x400000;
 pub const DAT_PROVIDER_FIELD_RDMA_WRITE_FOR_RDMA_READ_REQ: DAT_PROVIDER_ATTR_MASK = 0x800000;
-
 /// Selects no field of DAT_PROVIDER_ATTR.
 pub const DAT_PROVIDER_FIELD_NONE: DAT_PROVIDER_ATTR_MASK = 0x0;

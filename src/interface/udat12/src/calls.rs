@@ -1,19 +1,4 @@
-//! The calls of uDAPL 1.2, one per line.
-//!
-//! ```text
-//! extern "C" fn NAME(ARGUMENT: TYPE, ...) => HOW, FIELD: SLOT;
-//! ```
-//! Each call returns a `DAT_RETURN`. Calls in which a thread can be cancelled are `extern "C-unwind"`. FIELD is the
-//! field of the provider table, and SLOT the name of its type. The order of these fields is part of the binary interface.
-//! HOW is one of
-//!
-//! * `dispatch(SUBTYPE)`: the library calls the slot of the first argument's provider. If this handle is invalid, it
-//!   returns `DAT_INVALID_HANDLE` with SUBTYPE.
-//! * `wrap`: the library has a function of its own, which calls the slot. `wrap(ARGUMENT: TYPE, ...)` lists further
-//!   arguments of the call, which the slot lacks.
-//! * `own`: there is no slot.
-//!
-//! The manual page NAME(3) documents a call and its return codes.
+//! The calls of uDAPL 1.2, one per line. The list of uDAPL 2.0, src/interface/udat20/src/calls.rs, explains the syntax.
 
 /// Calls the macro `$callback` with the calls of uDAPL 1.2.
 #[macro_export]

@@ -21,8 +21,8 @@ pub struct DAT_LMR_TRIPLET {
     pub segment_length: DAT_VLEN,
 }
 
-/// The remote memory of an RDMA operation, in local byte order. A program that sends this
-/// structure to another host must convert it.
+/// The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+/// must convert it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RMR_TRIPLET {
@@ -36,8 +36,8 @@ pub struct DAT_RMR_TRIPLET {
     pub segment_length: DAT_VLEN,
 }
 
-/// No relaxed ordering for this memory. Ignored. From the Solaris headers, for programs that
-/// use it; no other privilege has this bit.
+/// No relaxed ordering for this memory. Ignored. From the Solaris headers, for programs that use it; no other
+/// privilege has this bit.
 pub const DAT_MEM_PRIV_RO_DISABLE_FLAG: DAT_MEM_PRIV_FLAGS = 0x100;
 
 /// Parameters of a local memory region, see dat_lmr_query.
@@ -218,7 +218,6 @@ pub const DAT_EP_FIELD_RECV_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x80;
 pub const DAT_EP_FIELD_REQUEST_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x100;
 pub const DAT_EP_FIELD_CONNECT_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x200;
 pub const DAT_EP_FIELD_SRQ_HANDLE: DAT_EP_PARAM_MASK = 0x400;
-
 /// Selects all fields of DAT_EP_PARAM.
 pub const DAT_EP_FIELD_ALL: DAT_EP_PARAM_MASK = 0x7FFFF7FF;
 
@@ -226,8 +225,7 @@ pub const DAT_SRQ_STATE_OPERATIONAL: DAT_SRQ_STATE = 0;
 /// The queue has failed.
 pub const DAT_SRQ_STATE_ERROR: DAT_SRQ_STATE = 1;
 
-/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
-/// maxima.
+/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IA_ATTR {

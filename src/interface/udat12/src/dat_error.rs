@@ -4,8 +4,8 @@ pub use dat_udat::dat_error::*;
 
 named! {
     DAT_RETURN_TYPE;
-    /// The provider does not implement the function. The value contains the class bits: compare
-    /// the whole code, not DAT_GET_TYPE of it.
+    /// The provider does not implement the function. The value contains the class bits: compare the whole code, not
+    /// DAT_GET_TYPE of it.
     pub const DAT_NOT_IMPLEMENTED: DAT_RETURN_TYPE = 0xFFFF0000;
 }
 
@@ -36,8 +36,7 @@ named! {
     pub const DAT_INVALID_STATE_EP_ACTCONNPENDING: DAT_RETURN_SUBTYPE = 47;
     /// Endpoint of a reserved service point has a request pending.
     pub const DAT_INVALID_STATE_EP_PASSCONNPENDING: DAT_RETURN_SUBTYPE = 48;
-    /// Endpoint that the provider created for a request, which is neither accepted nor
-    /// rejected.
+    /// Endpoint that the provider created for a request, which is neither accepted nor rejected.
     pub const DAT_INVALID_STATE_EP_TENTCONNPENDING: DAT_RETURN_SUBTYPE = 49;
     pub const DAT_INVALID_STATE_EP_CONNECTED: DAT_RETURN_SUBTYPE = 50;
     pub const DAT_INVALID_STATE_EP_DISCONNECTED: DAT_RETURN_SUBTYPE = 51;
@@ -47,8 +46,7 @@ named! {
     pub const DAT_INVALID_STATE_EP_COMPLPENDING: DAT_RETURN_SUBTYPE = 53;
     /// Endpoint is disconnecting.
     pub const DAT_INVALID_STATE_EP_DISCPENDING: DAT_RETURN_SUBTYPE = 54;
-    /// Endpoint that the provider created was rejected or handed off, and belongs to the
-    /// provider.
+    /// Endpoint that the provider created was rejected or handed off, and belongs to the provider.
     pub const DAT_INVALID_STATE_EP_PROVIDERCONTROL: DAT_RETURN_SUBTYPE = 55;
     /// Endpoint lacks a protection zone or an event dispatcher.
     pub const DAT_INVALID_STATE_EP_NOTREADY: DAT_RETURN_SUBTYPE = 56;
@@ -130,7 +128,6 @@ named! {
     pub const DAT_MINOR_NOT_FOUND: DAT_RETURN_SUBTYPE = 100;
     /// No provider of this name and version has the thread safety.
     pub const DAT_THREAD_SAFETY_NOT_FOUND: DAT_RETURN_SUBTYPE = 101;
-    /// Never returned. From the Solaris headers, for programs that use the name; no other
-    /// subtype has this value.
+    /// Never returned. From the Solaris headers, for programs that use the name; no other subtype has this value.
     pub const DAT_INVALID_RO_COOKIE: DAT_RETURN_SUBTYPE = 102;
 }

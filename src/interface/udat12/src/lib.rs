@@ -18,7 +18,7 @@ pub mod dat_redirection;
 pub mod udat;
 pub mod udat_config;
 
-pub use dat_udat::{dat_platform_specific, dat_registry, dat_vendor_specific, udat_vendor_specific};
+pub use dat_udat::{dat_platform_specific, dat_registry};
 
 pub use dat::*;
 pub use dat_error::*;

@@ -7,8 +7,8 @@ use crate::dat_platform_specific::*;
 
 pub use dat_udat::udat::*;
 
-/// Strongly ordered memory of the process. From the Solaris headers, for programs that use it;
-/// no other kind has this value. Providers may return DAT_INVALID_PARAMETER.
+/// Strongly ordered memory of the process. From the Solaris headers, for programs that use it; no other kind has
+/// this value. Providers may return DAT_INVALID_PARAMETER.
 pub const DAT_MEM_TYPE_SO_VIRTUAL: DAT_MEM_TYPE = 3;
 
 /// Parameters of a local memory region, see dat_lmr_query.
@@ -84,10 +84,9 @@ pub struct dat_provider_attr {
     pub pz_support: DAT_PZ_SUPPORT,
     /// Best alignment of buffers in bytes.
     pub optimal_buffer_alignment: DAT_UINT32,
-    /// DAT_TRUE where one event dispatcher may accept events of the kinds of both row and
-    /// column. Order of kinds: software, connection request, data transfer, connection, bind,
-    /// asynchronous. Not const as in other headers, so that programs can copy the structure,
-    /// and declare it in C++.
+    /// DAT_TRUE where one event dispatcher may accept events of the kinds of both row and column. Order of kinds:
+    /// software, connection request, data transfer, connection, bind, asynchronous. Not const as in other headers,
+    /// so that programs can copy the structure, and declare it in C++.
     pub evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
     /// DAT_TRUE if shared receive queues are supported.
     pub srq_supported: DAT_BOOLEAN,

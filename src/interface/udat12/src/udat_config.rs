@@ -6,6 +6,5 @@ pub use dat_udat::udat_config::*;
 
 /// Major version of the interface for which a program is compiled.
 pub const DAT_VERSION_MAJOR: DAT_UINT32 = 1;
-
 /// Minor version of the interface for which a program is compiled.
 pub const DAT_VERSION_MINOR: DAT_UINT32 = 2;

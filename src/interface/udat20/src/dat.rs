@@ -18,7 +18,6 @@ pub const DAT_HANDLE_TYPE_EXTENSION_BASE: DAT_HANDLE_TYPE = 12;
 
 /// The connection must use several paths, or fail.
 pub const DAT_CONNECT_MULTIPATH_REQUIRED_FLAG: DAT_CONNECT_FLAGS = 2;
-
 /// The connection uses several paths if they are available.
 pub const DAT_CONNECT_MULTIPATH_REQUESTED_FLAG: DAT_CONNECT_FLAGS = DAT_CONNECT_MULTIPATH_FLAG;
 
@@ -28,10 +27,8 @@ pub type DAT_CSP_HANDLE = DAT_HANDLE;
 pub type DAT_SEG_LENGTH = DAT_UINT32;
 /// Number of an extended operation, see dat_extension_op.
 pub type DAT_EXTENDED_OP = c_int;
-
 /// Bit in the number of extended operations that open an object. These take no handle.
 pub const DAT_OPEN_EXTENSION_BASE: DAT_EXTENDED_OP = 0x1000;
-
 /// Bit in the number of extended operations that close such an object.
 pub const DAT_CLOSE_EXTENSION_BASE: DAT_EXTENDED_OP = 0x2000;
 
@@ -63,13 +60,12 @@ pub struct DAT_LMR_TRIPLET {
     pub lmr_context: DAT_LMR_CONTEXT,
 }
 
-/// The remote memory of an RDMA operation, in local byte order. A program that sends this
-/// structure to another host must convert it.
+/// The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+/// must convert it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_RMR_TRIPLET {
-    /// Address of the first byte at the remote side; in a zero-based region, its offset in the
-    /// region.
+    /// Address of the first byte at the remote side; in a zero-based region, its offset in the region.
     pub virtual_address: DAT_VADDR,
     /// Length in bytes.
     pub segment_length: DAT_SEG_LENGTH,
@@ -320,7 +316,6 @@ pub const DAT_EP_FIELD_REQUEST_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x200;
 pub const DAT_EP_FIELD_CONNECT_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x400;
 pub const DAT_EP_FIELD_SRQ_HANDLE: DAT_EP_PARAM_MASK = 0x800;
 pub const DAT_EP_FIELD_COMM: DAT_EP_PARAM_MASK = 0x4;
-
 /// Selects all fields of DAT_EP_PARAM.
 pub const DAT_EP_FIELD_ALL: DAT_EP_PARAM_MASK = 0x7FFFFFFF;
 
@@ -330,8 +325,7 @@ pub const DAT_SRQ_STATE_OPERATIONAL: DAT_SRQ_STATE = 1;
 /// The queue is being destroyed.
 pub const DAT_SRQ_STATE_SHUTDOWN: DAT_SRQ_STATE = 2;
 
-/// Parameters of a common service point, see dat_csp_query. The pointers are valid until the
-/// service point is freed.
+/// Parameters of a common service point, see dat_csp_query. The pointers are valid until the service point is freed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_CSP_PARAM {
@@ -365,7 +359,6 @@ pub const DAT_EXTENSION_IW: DAT_EXTENSION = 2;
 
 /// How a provider distributes load over several paths.
 pub type DAT_HA_LB = DAT_UINT32;
-
 /// The provider does not distribute load.
 pub const DAT_HA_LB_NONE: DAT_HA_LB = 0;
 /// The provider distributes connections over paths.
@@ -375,12 +368,10 @@ pub const DAT_HA_LB_INTRACOMM: DAT_HA_LB = 2;
 
 /// Another name of DAT_EXTENSION_IB.
 pub const DAT_IB_EXTENSION: DAT_EXTENSION = DAT_EXTENSION_IB;
-
 /// Another name of DAT_EXTENSION_IW.
 pub const DAT_IW_EXTENSION: DAT_EXTENSION = DAT_EXTENSION_IW;
 
-/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the
-/// maxima.
+/// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_IA_ATTR {

@@ -44,8 +44,7 @@ named! {
     pub const DAT_INVALID_STATE_EP_ACTCONNPENDING: DAT_RETURN_SUBTYPE = 48;
     /// Endpoint of a reserved service point has a request pending.
     pub const DAT_INVALID_STATE_EP_PASSCONNPENDING: DAT_RETURN_SUBTYPE = 49;
-    /// Endpoint that the provider created for a request, which is neither accepted nor
-    /// rejected.
+    /// Endpoint that the provider created for a request, which is neither accepted nor rejected.
     pub const DAT_INVALID_STATE_EP_TENTCONNPENDING: DAT_RETURN_SUBTYPE = 50;
     pub const DAT_INVALID_STATE_EP_CONNECTED: DAT_RETURN_SUBTYPE = 51;
     pub const DAT_INVALID_STATE_EP_DISCONNECTED: DAT_RETURN_SUBTYPE = 52;
@@ -55,8 +54,7 @@ named! {
     pub const DAT_INVALID_STATE_EP_COMPLPENDING: DAT_RETURN_SUBTYPE = 54;
     /// Endpoint is disconnecting.
     pub const DAT_INVALID_STATE_EP_DISCPENDING: DAT_RETURN_SUBTYPE = 55;
-    /// Endpoint that the provider created was rejected or handed off, and belongs to the
-    /// provider.
+    /// Endpoint that the provider created was rejected or handed off, and belongs to the provider.
     pub const DAT_INVALID_STATE_EP_PROVIDERCONTROL: DAT_RETURN_SUBTYPE = 56;
     /// Endpoint lacks a protection zone or an event dispatcher.
     pub const DAT_INVALID_STATE_EP_NOTREADY: DAT_RETURN_SUBTYPE = 57;

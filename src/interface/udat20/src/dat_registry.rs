@@ -4,8 +4,8 @@ use dat_udat::names::c_enum;
 
 pub use dat_udat::dat_registry::*;
 
-/// Relationship of two interface adapters: the ability to take over each other's connections,
-/// see dat_registry_providers_related.
+/// Relationship of two interface adapters: the ability to take over each other's connections, see
+/// dat_registry_providers_related.
 pub type DAT_HA_RELATIONSHIP = c_enum;
 /// Neither adapter can take over connections of the other.
 pub const DAT_HA_FALSE: DAT_HA_RELATIONSHIP = 0;

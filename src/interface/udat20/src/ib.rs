@@ -1,6 +1,6 @@
 //! Extensions for InfiniBand, as in dat_ib_extensions.h
 //!
-//! DAT_IB_EXTENSION_EVENT_DATA has an unnamed member in C, so this module defines it for Rust, and macros/ for C.
+//! DAT_IB_EXTENSION_EVENT_DATA has an unnamed member in C, so this module defines it for Rust, and headers/ for C.
 
 use core::marker::{PhantomData, PhantomPinned};
 
@@ -19,8 +19,8 @@ pub use collectives::*;
 pub use counters::*;
 pub use operations::*;
 
-/// Converts a return code of dat_ia_query for dat_ib_open_query, in which the same arguments
-/// have positions that are 2 higher.
+/// Converts a return code of dat_ia_query for dat_ib_open_query, in which the same arguments have positions that are
+/// 2 higher.
 #[must_use]
 pub const fn open_query_code(code: DAT_RETURN) -> DAT_RETURN {
     match DAT_GET_SUBTYPE(code) {
@@ -46,8 +46,7 @@ pub union dat_ib_extension_value {
     pub immed: DAT_IB_IMMED_DATA,
 }
 
-/// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA
-/// itself.
+/// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA itself.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union dat_ib_extension_more {

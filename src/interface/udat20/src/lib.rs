@@ -22,8 +22,6 @@ pub mod udat;
 pub mod udat_config;
 pub mod va_list;
 
-pub use dat_udat::{dat_vendor_specific, udat_vendor_specific};
-
 pub use dat::*;
 pub use dat_error::*;
 pub use dat_platform_specific::*;
@@ -32,4 +30,3 @@ pub use dat_registry::*;
 pub use ib::*;
 pub use udat::*;
 pub use udat_config::*;
-pub use va_list::*;

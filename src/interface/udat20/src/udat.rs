@@ -46,8 +46,7 @@ pub const DAT_PROXY_TYPE_AGENT: DAT_PROXY_TYPE = 1;
 /// A file descriptor, see dat_cno_fd_create.
 pub const DAT_PROXY_TYPE_FD: DAT_PROXY_TYPE = 2;
 
-/// Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid
-/// member.
+/// Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid member.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union DAT_CNO_PROXY {
@@ -109,10 +108,9 @@ pub struct dat_provider_attr {
     pub pz_support: DAT_PZ_SUPPORT,
     /// Best alignment of buffers in bytes.
     pub optimal_buffer_alignment: DAT_UINT32,
-    /// DAT_TRUE where one event dispatcher may accept events of the kinds of both row and
-    /// column. Order of kinds: software, connection request, data transfer, connection, bind,
-    /// asynchronous. Not const as in other headers, so that programs can copy the structure,
-    /// and declare it in C++.
+    /// DAT_TRUE where one event dispatcher may accept events of the kinds of both row and column. Order of kinds:
+    /// software, connection request, data transfer, connection, bind, asynchronous. Not const as in other headers,
+    /// so that programs can copy the structure, and declare it in C++.
     pub evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
     /// DAT_TRUE if shared receive queues are supported.
     pub srq_supported: DAT_BOOLEAN,
@@ -136,8 +134,7 @@ pub struct dat_provider_attr {
     pub rmr_scope_supported: DAT_RMR_SCOPE,
     /// DAT_TRUE if signal handlers may make calls.
     pub is_signal_safe: DAT_BOOLEAN,
-    /// DAT_TRUE if another adapter can take over connections, see
-    /// dat_registry_providers_related.
+    /// DAT_TRUE if another adapter can take over connections, see dat_registry_providers_related.
     pub ha_supported: DAT_BOOLEAN,
     /// How the provider distributes load over several paths.
     pub ha_loadbalancing: DAT_HA_LB,

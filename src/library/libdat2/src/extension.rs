@@ -13,6 +13,7 @@ use dat_library::guard::{making, slow};
 use dat_library::ia;
 use dat_udat20::*;
 use host::cstr;
+use host::va_list::VaList;
 
 use crate::Udat20;
 use crate::ia::close;
@@ -114,7 +115,7 @@ unsafe extern "C" fn extension_op(
             // SAFETY: a registered table is readable until its provider removes it.
             match unsafe { (*table.cast::<DAT_PROVIDER>()).handle_extendedop_func } {
                 // SAFETY: the slot has this type, and the arguments are the caller's.
-                Some(function) => unsafe { function(ext_handle, ext_op, arguments) },
+                Some(function) => unsafe { function(ext_handle, ext_op, ptr::from_mut(arguments).cast()) },
                 None => Udat20::CODES.not_implemented,
             }
         }

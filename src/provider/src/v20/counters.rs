@@ -13,6 +13,7 @@ use dat_core::event::{AsyncReason, ConnectionEvent, Transfer};
 use dat_core::transport::Transport;
 use dat_core::{AttachedData, Endpoint, Evd, Ia, Kind};
 use dat_udat20::*;
+use host::va_list::VaList;
 
 use crate::call::{OUT_OF_MEMORY, operation};
 use crate::handle::find;

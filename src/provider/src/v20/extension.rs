@@ -11,7 +11,9 @@ use std::sync::Arc;
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment};
 use dat_core::{Ah, Change, Claim, Endpoint};
+use dat_udat20::va_list::va_list;
 use dat_udat20::*;
+use host::va_list::VaList;
 
 use crate::call::{fast, operation};
 use crate::handle::find;
@@ -33,10 +35,10 @@ pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
 pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
     handle: DAT_HANDLE,
     op: DAT_EXTENDED_OP,
-    arguments: *mut VaList,
+    arguments: va_list,
 ) -> DAT_RETURN {
     // SAFETY: `arguments` is NULL or the list of this call.
-    let Some(arguments) = (unsafe { arguments.as_mut() }) else { return not_implemented::<F>(handle) };
+    let Some(arguments) = (unsafe { arguments.cast::<VaList>().as_mut() }) else { return not_implemented::<F>(handle) };
     // SAFETY: the caller promises the arguments of `op`.
     unsafe {
         match op as u32 {

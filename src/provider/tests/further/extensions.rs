@@ -1,6 +1,7 @@
 //! Extended operations.
 
 use dat_udat20::*;
+use host::va_list::VaList;
 
 use crate::slots::{OK, Setup, UNTOUCHED, arg_error, handle_error, slot};
 
@@ -8,7 +9,7 @@ use crate::slots::{OK, Setup, UNTOUCHED, arg_error, handle_error, slot};
 fn extension(t: &DAT_PROVIDER, handle: DAT_HANDLE, op: u32, words: &[u64]) -> DAT_RETURN {
     let mut words = words.to_vec();
     let mut list = VaList::on_stack(words.as_mut_ptr());
-    slot!(t, handle_extendedop_func(handle, op as i32, &mut list))
+    slot!(t, handle_extendedop_func(handle, op as i32, (&raw mut list).cast()))
 }
 
 #[test]

@@ -1,19 +1,37 @@
 //! Parts of the headers that are derived from calls.
 
 use super::source::{Sources, WIDTH, section};
-use super::spec::Level;
 use crate::Result;
 use crate::calls::Call;
 
-/// Title of the section with the upper-case macros.
-pub const REDIRECTIONS: &str = "/* ---- Calls by way of the table ---- */";
+/// Calls of the user-level interface only.
+const USER: &str = "dat_cno_create dat_cno_fd_create dat_cno_free dat_cno_modify_agent dat_cno_query dat_cno_trigger \
+    dat_cno_wait dat_evd_clear_unwaitable dat_evd_create dat_evd_disable dat_evd_enable dat_evd_modify_cno \
+    dat_evd_set_unwaitable dat_evd_wait dat_lmr_create";
 
-fn of_level(calls: &[Call], level: Level) -> impl Iterator<Item = &Call> {
-    calls.iter().filter(move |call| Level::of(&call.name) == level)
+/// Calls between the registry and providers.
+const REGISTRY: &str =
+    "dat_registry_add_provider dat_registry_providers_related dat_registry_remove_provider dats_get_ia_handle";
+
+/// Returns the level of a call: `user` and `registry` for the calls of [`USER`] and [`REGISTRY`], `shared` for those that
+/// the user-level and the kernel-level interface share.
+pub fn level(call: &Call) -> &'static str {
+    let is_in = |list: &str| list.split(' ').any(|name| name == call.name);
+    if is_in(USER) {
+        "user"
+    } else if is_in(REGISTRY) {
+        "registry"
+    } else {
+        "shared"
+    }
+}
+
+fn of_level<'a>(calls: &'a [Call], wanted: &str) -> impl Iterator<Item = &'a Call> {
+    calls.iter().filter(move |call| level(call) == wanted)
 }
 
 /// Returns the section with the prototypes of a level's calls, or `None` if there are none.
-pub fn prototypes(sources: &Sources, calls: &[Call], level: Level) -> Result<Option<String>> {
+pub fn prototypes(sources: &Sources, calls: &[Call], level: &str) -> Result<Option<String>> {
     let functions = of_level(calls, level).filter(|call| call.how != "slot");
     let texts = functions.map(|call| sources.bindings(&call.name, &prototype(call))).collect::<Result<Vec<_>>>()?;
     Ok(section("Calls; NAME(3) is the manual page of a call", &texts))
@@ -30,7 +48,7 @@ fn prototype(call: &Call) -> String {
 }
 
 /// Returns the section with the types of the slots of a level's calls, or `None` if there are none.
-pub fn slot_types(sources: &Sources, calls: &[Call], level: Level) -> Result<Option<String>> {
+pub fn slot_types(sources: &Sources, calls: &[Call], level: &str) -> Result<Option<String>> {
     let types = of_level(calls, level).filter_map(|call| {
         let (_, ty) = call.slot.as_ref()?;
         let Call { abi, name, arguments, .. } = call;
@@ -38,7 +56,7 @@ pub fn slot_types(sources: &Sources, calls: &[Call], level: Level) -> Result<Opt
         Some(sources.bindings(ty, &format!("/// Slot of {name}.\npub type {ty} = {function};")))
     });
     let title = match level {
-        Level::User => "Types of the slots of the user-level interface alone",
+        "user" => "Types of the slots of the user-level interface alone",
         _ => "Types of the slots that both interfaces share",
     };
     Ok(section(title, &types.collect::<Result<Vec<_>>>()?))
@@ -62,11 +80,11 @@ pub fn table(sources: &Sources, calls: &[Call]) -> Result<Option<String>> {
 }
 
 /// Returns the section with the upper-case macros, which call a provider through its table.
-pub fn redirections(calls: &[Call], level: Level) -> String {
+pub fn redirections(calls: &[Call], level: &str) -> String {
     let through = |call: &&Call| ["dispatch", "slot", "variadic"].contains(&call.how.as_str());
     let macros = of_level(calls, level).filter(through).filter_map(redirection);
     format!(
-        "{REDIRECTIONS}\n\n/*\n * Upper-case macros: the functions by way of the table of the object's provider, without \
+        "/* ---- Calls by way of the table ---- */\n\n/*\n * Upper-case macros: the functions by way of the table of the object's provider, without \
          the library in\n * between. No handle is checked, and the one that names the table is evaluated twice.\n */\n{}",
         macros.collect::<String>()
     )
@@ -102,3 +120,6 @@ fn fill(head: String, words: &[String]) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests;

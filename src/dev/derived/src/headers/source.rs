@@ -15,7 +15,7 @@ use crate::interface::{COMMON, Interface};
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
 
 /// Maximum length of a header's line.
-pub const WIDTH: usize = 100;
+pub const WIDTH: usize = 120;
 
 pub struct Item {
     docs: Vec<String>,
@@ -46,12 +46,12 @@ impl Sources {
 
     /// Returns the section with the items of the module `name` of both crates, or none if there are no items. Omits the
     /// items in `defined`, which macros define.
-    pub fn sections(&self, name: &str, defined: &HashSet<String>) -> Result<Vec<String>> {
+    pub fn section(&self, name: &str, defined: &HashSet<String>) -> Result<Option<String>> {
         let modules: Vec<&Module> = self.modules.iter().filter_map(|modules| modules.get(name)).collect();
         let (title, _) = modules.last().ok_or_else(|| format!("{name}: no such module"))?;
         let items = modules.iter().flat_map(|(_, items)| items).filter(|item| !defined.contains(&item.name));
         let texts = items.filter_map(|item| self.c_item(item).transpose()).collect::<Result<Vec<String>>>()?;
-        Ok(section(title, &texts).into_iter().collect())
+        Ok(section(title, &texts))
     }
 
     /// Returns an item in C. `None` for a member of an enumeration, which is part of its type.
@@ -61,7 +61,7 @@ impl Sources {
             if is_number(value) && self.enumeration(ty) {
                 return Ok(None);
             }
-            let value = c_value(ty, value).ok_or_else(|| format!("{name}: no text in macros/ defines it"))?;
+            let value = c_value(ty, value).ok_or_else(|| format!("{name}: no template defines it"))?;
             return Ok(Some(format!("{}#define {name} {value}", comment(docs, ""))));
         }
         if self.enumeration(name) {
@@ -97,18 +97,18 @@ impl Sources {
 
     /// Converts the item `name`, whose text is `rust`, with cbindgen.
     pub fn bindings(&self, name: &str, rust: &str) -> Result<String> {
-        let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let dir = tempfile::tempdir()?;
         let file = dir.path().join("item.rs");
-        fs::write(&file, rust).map_err(|e| e.to_string())?;
+        fs::write(&file, rust)?;
         let mut config = self.config.clone();
         config.export.include = vec![name.to_owned()];
         let mut output = Vec::new();
         let bindings = cbindgen::Builder::new().with_config(config).with_src(&file).generate();
-        bindings.map_err(|e| e.to_string())?.write(&mut output);
-        let output = String::from_utf8(output).map_err(|e| e.to_string())?;
+        bindings?.write(&mut output);
+        let output = String::from_utf8(output)?;
         // cbindgen only warns about items that it omits.
         if !output.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name) {
-            return Err(format!("cbindgen left out {name}"));
+            return Err(format!("cbindgen left out {name}").into());
         }
         Ok(tidy(&output.replace("struct struct ", "struct ")))
     }

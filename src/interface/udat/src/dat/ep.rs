@@ -35,19 +35,15 @@ pub const DAT_EP_STATE_DISCONNECT_PENDING: DAT_EP_STATE = 10;
 pub const DAT_EP_STATE_DISCONNECTED: DAT_EP_STATE = 11;
 /// The program has accepted a request; the connection is not yet established.
 pub const DAT_EP_STATE_COMPLETION_PENDING: DAT_EP_STATE = 12;
-
 /// Older name of DAT_EP_STATE_DISCONNECTED.
 pub const DAT_EP_STATE_ERROR: DAT_EP_STATE = DAT_EP_STATE_DISCONNECTED;
 
 /// Selects fields of DAT_EP_PARAM, a set of DAT_EP_FIELD_ bits.
 pub type DAT_EP_PARAM_MASK = DAT_UINT64;
-
 /// Selects ia_handle.
 pub const DAT_EP_FIELD_IA_HANDLE: DAT_EP_PARAM_MASK = 0x1;
-
 /// Selects ep_state.
 pub const DAT_EP_FIELD_EP_STATE: DAT_EP_PARAM_MASK = 0x2;
-
 pub const DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE: DAT_EP_PARAM_MASK = 0x1000;
 pub const DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE: DAT_EP_PARAM_MASK = 0x2000;
 pub const DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE: DAT_EP_PARAM_MASK = 0x4000;

@@ -64,16 +64,13 @@ named! {
 
 /// Older name of DAT_DTO_ERR_LOCAL_LENGTH.
 pub const DAT_DTO_LENGTH_ERROR: DAT_DTO_COMPLETION_STATUS = DAT_DTO_ERR_LOCAL_LENGTH;
-
 /// Older name of DAT_DTO_ERR_FLUSHED.
 pub const DAT_DTO_FAILURE: DAT_DTO_COMPLETION_STATUS = DAT_DTO_ERR_FLUSHED;
 
 /// Status of a bind, with the same values as for a data transfer.
 pub type DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_COMPLETION_STATUS;
-
 /// The bind succeeded.
 pub const DAT_RMR_BIND_SUCCESS: DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_SUCCESS;
-
 /// The bind was flushed.
 pub const DAT_RMR_BIND_FAILURE: DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_ERR_FLUSHED;
 
@@ -180,8 +177,8 @@ named! {
     pub const DAT_CONNECTION_EVENT_ESTABLISHED: DAT_EVENT_NUMBER = 0x04001;
     /// The remote program rejected the request.
     pub const DAT_CONNECTION_EVENT_PEER_REJECTED: DAT_EVENT_NUMBER = 0x04002;
-    /// The request failed: the peer has no listener or no free backlog entry, or the
-    /// transport failed. The remote program did not reject it.
+    /// The request failed: the peer has no listener or no free backlog entry, or the transport failed. The remote
+    /// program did not reject it.
     pub const DAT_CONNECTION_EVENT_NON_PEER_REJECTED: DAT_EVENT_NUMBER = 0x04003;
     /// An accepted connection could not be completed.
     pub const DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR: DAT_EVENT_NUMBER = 0x04004;
@@ -197,14 +194,12 @@ named! {
     pub const DAT_ASYNC_ERROR_EVD_OVERFLOW: DAT_EVENT_NUMBER = 0x08001;
     /// The adapter has failed.
     pub const DAT_ASYNC_ERROR_IA_CATASTROPHIC: DAT_EVENT_NUMBER = 0x08002;
-    /// An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an
-    /// endpoint with a shared receive queue, even a normal end. The program may have freed the
-    /// endpoint before it takes the event.
+    /// An endpoint entered an error state. In uDAPL 2.0, also each end of a connection of an endpoint with a shared
+    /// receive queue, even a normal end. The program may have freed the endpoint before it takes the event.
     pub const DAT_ASYNC_ERROR_EP_BROKEN: DAT_EVENT_NUMBER = 0x08003;
     /// An operation timed out.
     pub const DAT_ASYNC_ERROR_TIMED_OUT: DAT_EVENT_NUMBER = 0x08004;
-    /// The provider reports an event of the object dat_handle. Watermark events have this
-    /// number, too. See reason.
+    /// The provider reports an event of the object dat_handle. Watermark events have this number, too. See reason.
     pub const DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR: DAT_EVENT_NUMBER = 0x08005;
     /// Posted by dat_evd_post_se.
     pub const DAT_SOFTWARE_EVENT: DAT_EVENT_NUMBER = 0x10001;

@@ -55,8 +55,7 @@ pub const DAT_RSP_FIELD_EVD_HANDLE: DAT_RSP_PARAM_MASK = 0x04;
 pub const DAT_RSP_FIELD_EP_HANDLE: DAT_RSP_PARAM_MASK = 0x08;
 pub const DAT_RSP_FIELD_ALL: DAT_RSP_PARAM_MASK = 0x0F;
 
-/// Parameters of a connection request, see dat_cr_query. The pointers are valid until the
-/// request is freed.
+/// Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is freed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DAT_CR_PARAM {
@@ -68,8 +67,7 @@ pub struct DAT_CR_PARAM {
     pub private_data_size: DAT_COUNT,
     /// The private data.
     pub private_data: DAT_PVOID,
-    /// Endpoint of the reserved service point, or created by the provider; else
-    /// DAT_HANDLE_NULL.
+    /// Endpoint of the reserved service point, or created by the provider; else DAT_HANDLE_NULL.
     pub local_ep_handle: DAT_EP_HANDLE,
 }
 

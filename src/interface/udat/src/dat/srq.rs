@@ -40,8 +40,8 @@ pub struct DAT_SRQ_PARAM {
     pub low_watermark: DAT_COUNT,
     /// Number of buffers that no endpoint has taken, or DAT_VALUE_UNKNOWN.
     pub available_dto_count: DAT_COUNT,
-    /// Number of buffers that occupy an entry: available, taken by an endpoint, or completed
-    /// and not yet dequeued. DAT_VALUE_UNKNOWN if the provider does not know it.
+    /// Number of buffers that occupy an entry: available, taken by an endpoint, or completed and not yet dequeued.
+    /// DAT_VALUE_UNKNOWN if the provider does not know it.
     pub outstanding_dto_count: DAT_COUNT,
 }
 

@@ -61,12 +61,10 @@ pub const DAT_COMPLETION_EVD_THRESHOLD_FLAG: DAT_COMPLETION_FLAGS = 0x10;
 
 /// Time to wait in microseconds, counted from the call.
 pub type DAT_TIMEOUT = DAT_UINT32;
-
 /// Waits without a limit.
 pub const DAT_TIMEOUT_INFINITE: DAT_TIMEOUT = 0xFFFFFFFF;
 
-/// Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER
-/// of the object.
+/// Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER of the object.
 pub type DAT_HANDLE = DAT_PVOID;
 /// Connection request.
 pub type DAT_CR_HANDLE = DAT_HANDLE;
@@ -139,6 +137,5 @@ pub type DAT_CLOSE_FLAGS = c_enum;
 pub const DAT_CLOSE_ABRUPT_FLAG: DAT_CLOSE_FLAGS = 0;
 /// Ends after the posted requests have completed. dat_ia_close fails if objects are left.
 pub const DAT_CLOSE_GRACEFUL_FLAG: DAT_CLOSE_FLAGS = 1;
-
 /// Default of dat_ia_close and dat_ep_disconnect.
 pub const DAT_CLOSE_DEFAULT: DAT_CLOSE_FLAGS = DAT_CLOSE_ABRUPT_FLAG;

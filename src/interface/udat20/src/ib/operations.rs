@@ -20,8 +20,8 @@ pub const DAT_IB_UD_CONNECTION_ERROR_EVENT: DAT_IB_EVENT_NUMBER = 0x40004;
 /// A collective operation completed.
 pub const DAT_IB_COLLECTIVE_EVENT: DAT_IB_EVENT_NUMBER = 0x40005;
 
-/// Numbers of the extended operations, for dat_extension_op. The providers of this project
-/// return DAT_NOT_IMPLEMENTED for collective operations.
+/// Numbers of the extended operations, for dat_extension_op. The providers of this project return
+/// DAT_NOT_IMPLEMENTED for collective operations.
 pub type DAT_IB_OP = c_enum;
 pub const DAT_IB_FETCH_AND_ADD_OP: DAT_IB_OP = 0;
 pub const DAT_IB_CMP_AND_SWAP_OP: DAT_IB_OP = 1;
@@ -179,6 +179,5 @@ pub struct DAT_IB_COLLECTIVE_EVENT_DATA {
 
 /// Older name of DAT_IB_QUERY_COUNTERS_OP.
 pub const DAT_QUERY_COUNTERS_OP: DAT_IB_OP = DAT_IB_QUERY_COUNTERS_OP;
-
 /// Older name of DAT_IB_PRINT_COUNTERS_OP.
 pub const DAT_PRINT_COUNTERS_OP: DAT_IB_OP = DAT_IB_PRINT_COUNTERS_OP;

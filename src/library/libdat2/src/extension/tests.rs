@@ -14,10 +14,10 @@ unsafe extern "C" {
 static GOT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 /// Stores `op` words of `arguments` in [`GOT`].
-unsafe extern "C" fn slot(_: DAT_HANDLE, op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
+unsafe extern "C" fn slot(_: DAT_HANDLE, op: DAT_EXTENDED_OP, arguments: va_list::va_list) -> DAT_RETURN {
     let mut got = GOT.lock().unwrap();
     // SAFETY: the list of this call.
-    let arguments = unsafe { &mut *arguments };
+    let arguments = unsafe { &mut *arguments.cast::<VaList>() };
     // SAFETY: the test passes `op` words.
     *got = (0..op).map(|_| unsafe { arguments.next_word() }).collect();
     DAT_ABORT

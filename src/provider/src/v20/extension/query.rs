@@ -4,6 +4,7 @@
 use std::ptr::null_mut;
 
 use dat_udat20::*;
+use host::va_list::VaList;
 
 use crate::call::making;
 use crate::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};

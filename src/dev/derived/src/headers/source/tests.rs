@@ -8,7 +8,8 @@ fn sources(text: &str) -> Sources {
 
 fn section_of(text: &str, defined: &[&str]) -> Result<String> {
     let defined = defined.iter().map(|name| (*name).to_owned()).collect();
-    sources(text).sections("a", &defined).map(|sections| sections.concat().replacen("/* ---- A ---- */\n\n", "", 1))
+    let section = sources(text).section("a", &defined)?.unwrap_or_default();
+    Ok(section.replacen("/* ---- A ---- */\n\n", "", 1))
 }
 
 #[test]

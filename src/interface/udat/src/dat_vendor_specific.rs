@@ -1,1 +1,0 @@
-//! Additions of vendors that both interfaces share: none

@@ -1,1 +1,0 @@
-//! Additions of vendors to the user-level interface: none
