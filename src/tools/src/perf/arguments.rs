@@ -11,12 +11,16 @@ use crate::units::{self, DAY};
 /// The default tests with --both or --reverse: the tests of bandwidth.
 const BANDWIDTH: Option<&str> = Some("send_bw,write_bw,read_bw");
 
+const USAGE: &str = "dat-perf [OPTIONS] NAME
+       dat-perf [OPTIONS] NAME HOST
+       dat-perf [OPTIONS] --self NAME";
+
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
 /// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST or --self, it is the client, which
 /// measures each test with each size, on separate connections and event dispatchers. The server serves one client after another.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "dat-perf", version, group = peer::client())]
+#[command(name = "dat-perf", version, override_usage = USAGE, group = peer::client())]
 pub struct Arguments {
     /// Interface adapter, as dat-info lists it
     #[arg(value_name = "NAME")]

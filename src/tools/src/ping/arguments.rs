@@ -6,11 +6,15 @@ use super::MAX_SIZE;
 use crate::peer::{self, CLIENT};
 use crate::units::{self, DAY};
 
+const USAGE: &str = "dat-ping [OPTIONS] NAME
+       dat-ping [OPTIONS] NAME HOST
+       dat-ping [OPTIONS] --self [NAME]";
+
 /// Check whether two processes or hosts reach each other through an interface adapter
 ///
 /// Without HOST, dat-ping is the server, which serves up to 64 clients concurrently. With HOST or --self, it is the client.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "dat-ping", version, group = peer::client())]
+#[command(name = "dat-ping", version, override_usage = USAGE, group = peer::client())]
 pub struct Arguments {
     /// Interface adapter, as dat-info lists it; with --self the default is the first one that opens
     #[arg(value_name = "NAME", required_unless_present = "own_peer")]
