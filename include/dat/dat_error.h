@@ -4,7 +4,7 @@
  * Part of libdat, an implementation of uDAPL 1.2.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Generated from src/interface/udat12 by `make derived`; changes belong there.
+ * Generated from src/interface/udat and src/interface/udat12 by `make derived`; changes belong there.
  */
 
 #ifndef DAT_DAT_ERROR_H

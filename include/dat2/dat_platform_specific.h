@@ -4,7 +4,7 @@
  * Part of libdat2, an implementation of uDAPL 2.0.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Generated from src/interface/udat20 by `make derived`; changes belong there.
+ * Generated from src/interface/udat and src/interface/udat20 by `make derived`; changes belong there.
  */
 
 #ifndef DAT2_DAT_PLATFORM_SPECIFIC_H
