@@ -3,7 +3,6 @@
 //! The tools print most errors unchanged, so function comments rarely mention errors that callers do not distinguish.
 
 pub mod info;
-mod interrupt;
 mod peer;
 pub mod perf;
 pub mod ping;

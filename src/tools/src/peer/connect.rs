@@ -1,6 +1,5 @@
 //! Connects to a server, and explains why that failed.
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -8,9 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use dat::sys::*;
 use dat::{Connection, Event, event_name};
+use dat_measure::channel::Channel;
+use dat_measure::interrupt::Interrupt;
+use dat_measure::node::Node;
+use dat_measure::stop::{Stop, late};
 
-use super::{Channel, Node};
-use crate::interrupt::Interrupt;
 use crate::shell::operand;
 
 #[derive(Clone, Copy)]
@@ -29,40 +30,6 @@ pub struct Connected {
     pub channel: Channel,
     pub answer: Vec<u8>,
     pub took: Duration,
-}
-
-/// The reason why an exchange with the peer failed.
-#[derive(Debug)]
-pub enum Stop {
-    Interrupted,
-    /// The connection has ended, or cannot be established.
-    Gone(String),
-    /// The response did not arrive in time.
-    Late(String),
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Stop::Interrupted => "interrupted",
-            Stop::Gone(reason) | Stop::Late(reason) => reason,
-        })
-    }
-}
-
-impl std::error::Error for Stop {}
-
-/// Converts the error of a call, which mostly fails because the connection has just ended.
-impl From<anyhow::Error> for Stop {
-    fn from(error: anyhow::Error) -> Self {
-        Stop::Gone(error.to_string())
-    }
-}
-
-impl From<dat::Error> for Stop {
-    fn from(error: dat::Error) -> Self {
-        Stop::Gone(error.to_string())
-    }
 }
 
 impl Target<'_> {
@@ -145,10 +112,6 @@ impl Target<'_> {
         };
         format!("is `{} {}` running there{condition}?", self.tool, operand(self.adapter))
     }
-}
-
-pub fn late(timeout: Duration) -> String {
-    format!("no reply within {timeout:?}")
 }
 
 /// Returns the addresses of a host, the family of `like` first.

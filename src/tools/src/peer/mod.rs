@@ -1,20 +1,14 @@
-//! What dat-ping and dat-perf share: the arguments that name the peer, adapters, connections and servers.
+//! What dat-ping and dat-perf share: the arguments that name the peer, connections and servers.
 
-pub mod channel;
 pub mod child;
 pub mod connect;
-pub mod node;
-pub mod pattern;
 
 use clap::ArgGroup;
 
 use crate::tool::Common;
 use crate::units;
 
-pub use channel::{Channel, Done, Message};
-pub use connect::{Stop, Target};
-pub use node::Node;
-pub use pattern::Pattern;
+pub use connect::Target;
 
 /// Arguments about the peer.
 #[derive(clap::Args, Clone, Debug)]

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use clap::Parser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use dat_measure::perf::plan::{
+    MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, MAX_SIZE, MAX_THREADS, Plan, Test,
+};
 
-use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, MAX_SIZE, MAX_THREADS, Plan, Test};
 use crate::peer::{self, CLIENT, SERVER};
 use crate::units::{self, DAY};
 
@@ -36,6 +39,7 @@ pub struct Arguments {
         long,
         value_name = "TEST",
         value_delimiter = ',',
+        value_parser = tests(),
         requires = "client", help_heading = CLIENT,
         hide_default_value = true,
         default_value = "send_lat,write_lat,read_lat,send_bw,write_bw,read_bw",
@@ -225,6 +229,22 @@ impl Arguments {
             crowded: false,
         }
     }
+}
+
+/// Returns the parser of a test, with a description of each test for --help.
+fn tests() -> impl TypedValueParser<Value = Test> {
+    let value = |test: Test| {
+        PossibleValue::new(test.name()).help(match test {
+            Test::SendLat => "Sends back and forth, one after the other",
+            Test::WriteLat => "RDMA writes back and forth; the target polls its memory",
+            Test::ReadLat => "RDMA reads, one after the other",
+            Test::SendBw => "Many outstanding sends in one direction",
+            Test::WriteBw => "Many outstanding RDMA writes",
+            Test::ReadBw => "Many outstanding RDMA reads",
+        })
+    };
+    let test_of = |name: String| Test::ALL.into_iter().find(|test| test.name() == name).ok_or("not a test");
+    PossibleValuesParser::new(Test::ALL.map(value)).try_map(test_of)
 }
 
 /// Parses sizes and ranges, separated by commas. A range contains the powers of two times its first number.

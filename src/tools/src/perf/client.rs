@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use dat::Ia;
+use dat_measure::perf::clock::Usage;
+use dat_measure::perf::limit::Limit;
+use dat_measure::perf::plan::Plan;
+use dat_measure::perf::worker::Worker;
 
 use super::arguments::Arguments;
-use super::clock::Usage;
 use super::control::{Control, Message};
 use super::cpus::Cpus;
 use super::crew;
 use super::goal::Goal;
 use super::interval::Intervals;
-use super::limit::Limit;
-use super::plan::Plan;
 use super::report::title;
 use super::result::Measurement;
 use super::side::Side;
-use super::worker::Worker;
 use crate::peer::Target;
 use crate::statistics::rounded;
 

@@ -6,19 +6,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use dat::sys::{DAT_CLOSE_GRACEFUL_FLAG, DAT_CONNECTION_EVENT_ESTABLISHED};
-use dat::{Cr, Event, Ia, Remote};
+use dat::{Cr, Event, Ia};
+use dat_measure::channel::{Channel, Done};
+use dat_measure::node::Node;
+use dat_measure::perf::clock::{MAX_STEPS, Usage};
+use dat_measure::perf::limit::{GONE, Limit};
+use dat_measure::perf::plan::Plan;
+use dat_measure::perf::worker::Memory;
 use serde::{Deserialize, Serialize};
 
-use super::clock::{MAX_STEPS, Usage};
 use super::goal::Turn;
-use super::limit::Limit;
-use super::plan::Plan;
-use crate::peer::{Channel, Done, Node, Target};
+use crate::peer::Target;
 
 /// Private data of the request for a control connection and of its acceptance, with the version of the protocol.
 pub const GREETING: &[u8] = b"dat-perf 6";
-
-pub const GONE: &str = "the peer has gone away";
 
 /// Maximum bytes of a message. The longest is [`Message::Memory`] with all threads.
 const MAX_MESSAGE: usize = 16_384;
@@ -29,9 +30,6 @@ const RECEIVES: usize = 64;
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum time to wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The peer's memory for the RDMA operations of a thread: RMR context, address, and bytes from one buffer to the next.
-pub type Memory = (u32, u64, u64);
 
 /// A message on the control connection, sent as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,12 +189,6 @@ impl Control {
 
 fn channel(node: &Node) -> anyhow::Result<Channel> {
     Channel::new(node, MAX_MESSAGE, RECEIVES, false)
-}
-
-/// Returns `length` bytes of the peer's buffer `slot`, for an RDMA operation.
-#[inline(always)]
-pub fn remote((context, address, step): Memory, slot: usize, length: usize) -> Remote {
-    Remote { context, address: address.wrapping_add((slot as u64).wrapping_mul(step)), length: length as u64 }
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::thread;
 
 use anyhow::Context;
+use dat_measure::perf::plan::Plan;
 use rustix::system::sysinfo;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::plan::Plan;
 use crate::print;
 
 /// Pins the calling thread, and threads that it starts later, to a CPU of the list `cpus`. Successive numbers `thread`

@@ -7,24 +7,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use dat_measure::perf::clock::{Measured, Steps, Usage};
+use dat_measure::perf::latency;
+use dat_measure::perf::limit::{GONE, OtherFailed};
+use dat_measure::perf::plan::{Plan, Test};
+use dat_measure::perf::stream::{self, Part};
+use dat_measure::perf::worker::Worker;
 
-use super::clock::{Measured, Steps, Usage};
-use super::control::{Control, GONE, Message};
+use super::control::{Control, Message};
 use super::cpus::pin;
 use super::goal::{Goal, Turn};
 use super::interval::Intervals;
-use super::latency;
-use super::limit::OtherFailed;
-use super::plan::{Plan, Test};
-use super::stream::{self, Part};
-use super::worker::Worker;
-
-/// How often a target of RDMA reads its memory, or polls its dispatcher, between two checks for the next turn. A check
-/// polls the adapter. Over shm, the initiator of a transfer waits for a target that polls every 5 us, so this many
-/// reads of memory take longer.
-const READS_PER_CHECK: usize = 100_000;
-/// [`READS_PER_CHECK`] if threads outnumber CPUs.
-const CROWDED_READS_PER_CHECK: usize = 100;
 
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -137,24 +130,14 @@ impl<'a> Member<'a> {
     /// Waits for the next turn. `next(true)` sleeps until it arrives; `next(false)` returns `None` if it has not
     /// arrived. A target of RDMA may poll its memory or dispatcher between calls of `next(false)`.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
-        let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
+        let Plan { wait, target_polls, test, .. } = self.worker.plan;
         // The target of read_lat sleeps, so that it does not disturb the measurement.
         let sleeps = !self.is_target() || wait || (test == Test::ReadLat && !target_polls);
         loop {
             if let Some(turn) = next(sleeps)? {
                 return Ok(turn);
             }
-            for _ in 0..if crowded { CROWDED_READS_PER_CHECK } else { READS_PER_CHECK } {
-                if target_polls {
-                    // Errors are ignored: the control connection reports the end of the peer.
-                    let _ = self.worker.try_receive();
-                } else {
-                    let _ = self.worker.into.load(size as usize - 1);
-                }
-            }
-            if crowded {
-                rustix::thread::sched_yield();
-            }
+            self.worker.poll_as_target();
         }
     }
 

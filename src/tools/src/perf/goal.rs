@@ -3,10 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use dat_measure::perf::clock::MAX_STEPS;
+use dat_measure::perf::plan::Plan;
 use serde::{Deserialize, Serialize};
-
-use super::clock::MAX_STEPS;
-use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);

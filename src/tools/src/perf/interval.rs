@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use dat_measure::perf::clock::{Measured, Usage, times};
 use hdrhistogram::Histogram;
-
-use super::clock::{Measured, Usage, times};
 
 /// A function that receives the end of an interval, as the time since the first turn, its measured times and its usage.
 pub type Show<'a> = &'a mut dyn FnMut(Duration, Measured, Usage) -> Result<()>;

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use dat::{Cr, Event, Psp};
+use dat_measure::interrupt::Interrupt;
+use dat_measure::node::Node;
+use dat_measure::stop::Stop;
 
 use super::control::Control;
-use crate::interrupt::Interrupt;
-use crate::peer::{Node, Stop};
 
 /// Maximum number of clients whose requests wait while the server serves a client.
 pub const MAX_REQUESTS: usize = 64;

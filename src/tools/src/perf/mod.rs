@@ -1,17 +1,17 @@
 //! dat-perf: latency, bandwidth and rate by size and operation.
 //!
-//! Both processes follow a [`plan`], which the client sends to the server on a control connection.
+//! Both processes follow a [`Plan`], which the client sends to the server on a control connection. The crate `dat-measure`
+//! contains the plan, the objects of a thread, and its measured loops.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`arguments`] | the arguments, and the plans that they request |
 //! | [`client`], [`server`] | the two sides |
-//! | [`plan`], [`control`] | a measurement, and how the sides agree on it |
+//! | [`control`] | how the sides agree on a measurement |
 //! | [`listener`] | the connection requests of clients and their measurements |
-//! | [`side`], [`crew`], [`limit`] | the objects and threads of a process, and its limits |
-//! | [`worker`], [`latency`], [`stream`] | the objects of a thread, and its measured loops |
+//! | [`side`], [`crew`] | the objects and threads of a process |
 //! | [`goal`], [`interval`] | when turns, the measurement, and the intervals of --interval end |
-//! | [`clock`], [`cpus`] | times and CPU time, CPUs |
+//! | [`cpus`] | CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
 //! Each plan has its own connections, and each thread its own dispatchers, endpoints and memory. A thread makes the
@@ -21,35 +21,29 @@
 
 mod arguments;
 mod client;
-mod clock;
 mod control;
 mod cpus;
 mod crew;
 mod goal;
 mod interval;
-mod latency;
-mod limit;
 mod listener;
-mod plan;
 mod report;
 mod result;
 mod server;
 mod side;
-mod stream;
-mod worker;
 
 use anyhow::{Context, anyhow, ensure};
+use dat_measure::interrupt::Interrupt;
+use dat_measure::perf::plan::Plan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use arguments::Arguments;
 use client::Client;
 use cpus::Cpus;
 use dat::Library;
-use plan::Plan;
 use report::Table;
 use result::Measurement;
 
-use crate::interrupt::Interrupt;
 use crate::peer::{Target, child};
 use crate::print;
 use crate::tool::{Outcome, Tool, log_errors, open_adapter};

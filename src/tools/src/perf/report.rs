@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::plan::{Plan, Test};
+use dat_measure::perf::plan::{Plan, Test};
+
 use super::result::Measurement;
 use crate::print::{self, HEADING, styled};
 

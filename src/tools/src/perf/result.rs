@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use dat_measure::perf::clock::{Measured, Usage, times};
+use dat_measure::perf::plan::{Plan, Test};
 use serde::Serialize;
 
-use super::clock::{Measured, Usage, times};
-use super::plan::Plan;
 use crate::statistics::rounded;
 
 /// The result of a measurement. The manual page describes the fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     pub adapter: String,
-    pub test: super::plan::Test,
+    pub test: Test,
     pub size: u64,
     pub iterations: u64,
     pub outstanding: u32,

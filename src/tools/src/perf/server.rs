@@ -5,19 +5,21 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, bail};
 use dat::Cr;
+use dat_measure::interrupt::Interrupt;
+use dat_measure::node::Node;
+use dat_measure::perf::limit::Limit;
+use dat_measure::perf::plan::Plan;
+use dat_measure::stop::Stop;
 
 use super::PORT;
 use super::arguments::Arguments;
 use super::control::{Control, GREETING, Message};
 use super::cpus::{Cpus, pin};
 use super::crew;
-use super::limit::Limit;
 use super::listener::{Listener, MAX_REQUESTS};
-use super::plan::Plan;
 use super::side::Side;
-use crate::interrupt::Interrupt;
-use crate::peer::{Node, Stop};
 use crate::print;
+use crate::tool::open_adapter;
 
 /// Serves clients until it is interrupted. With `--once`, serves only the first client.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -25,7 +27,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
     let cpus = Cpus::new(&arguments.cpu, &[], false);
     pin(&arguments.cpu, 0)?;
-    let node = Node::open(library, &arguments.name, MAX_REQUESTS)?;
+    let node = Node::new(&open_adapter(library, &arguments.name)?, MAX_REQUESTS)?;
     let listener = Listener::new(node, arguments.peer.listen_on(PORT))?;
     let qualifier = listener.psp.qualifier;
     if arguments.peer.announce {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use dat::sys::*;
 use dat::{Ia, Pz, event_name};
+use dat_measure::perf::limit::Limit;
+use dat_measure::perf::plan::{Plan, Transfer};
+use dat_measure::perf::worker::{self, Worker};
 
 use super::control::{Control, Message};
-use super::limit::Limit;
 use super::listener::{Listener, greeting};
-use super::plan::{Plan, Transfer};
-use super::worker::{self, Worker};
 use crate::peer::max_memory;
 
 pub struct Side {

@@ -2,17 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use dat_measure::ping::session::Session;
+use dat_measure::ping::wire::Operation;
+use dat_measure::stop::Stop;
+
+use super::connect::{Peer, Plan, connect};
 use super::report::Report;
-use super::session::{Peer, Plan, Session};
-use super::wire::Operation;
-use crate::peer::Stop;
 use crate::print::{ATTENTION, GOOD};
 
 /// Minimum time between attempts to reconnect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
-    let mut session = match Session::connect(plan)? {
+    let mut session = match connect(plan)? {
         Ok(Peer::Session(session)) => {
             report.connected(session.address, session.has_srq(), session.server.polls)?;
             Some(session)
@@ -29,7 +31,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
         let tried = match &mut session {
             Some(session) => one_round(plan, session, round),
             // A failure to reconnect may be temporary, so only this round is lost.
-            None => match Session::connect(plan).unwrap_or_else(|error| Err((error.into(), String::new()))) {
+            None => match connect(plan).unwrap_or_else(|error| Err((error.into(), String::new()))) {
                 Ok(Peer::Session(back)) => {
                     report.note(GOOD, format!("{} is back", back.address))?;
                     one_round(plan, session.insert(back), round)
@@ -53,7 +55,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
                 // own.
                 if let Some(session) = session.take() {
                     report.note(ATTENTION, format!("{} does not respond; connecting again", report.host))?;
-                    session.end(plan.target.interrupt);
+                    session.end();
                 }
             }
         }
@@ -73,7 +75,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
         }
     }
     if let Some(session) = session {
-        session.end(plan.target.interrupt);
+        session.end();
     }
     Ok(())
 }
@@ -94,7 +96,7 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
         }
         let mut shortest = Duration::MAX;
         for _ in 0..repeats {
-            let (time, text) = session.run(plan, operation, round)?;
+            let (time, text) = session.run(operation, round)?;
             shortest = shortest.min(time);
             wrong.extend(text);
         }
@@ -108,7 +110,7 @@ fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant) -> Resu
     let interrupt = plan.target.interrupt;
     match session {
         Some(_) if plan.interval.is_zero() => {}
-        Some(session) => session.rest(plan, start + plan.interval)?,
+        Some(session) => session.rest(start + plan.interval)?,
         None => {
             let until = start + plan.interval.max(RETRY_INTERVAL);
             while !interrupt.is_set() && Instant::now() < until {

@@ -11,20 +11,21 @@
 
 mod arguments;
 mod client;
+mod connect;
 mod report;
 mod server;
-mod session;
-mod wire;
 
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
+use dat_measure::interrupt::Interrupt;
+use dat_measure::node::Node;
+use dat_measure::ping::wire;
 
 pub use arguments::Arguments;
 use report::Report;
 
-use crate::interrupt::Interrupt;
-use crate::peer::{Node, Target, child};
+use crate::peer::{Target, child};
 use crate::tool::{Found, Outcome, Tool, log_errors, open_adapter};
 
 const PORT: u64 = 18_515;
@@ -84,7 +85,7 @@ impl Arguments {
         report.qualifier = Some(target.qualifier);
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
         let (size, poll, count) = (self.size, !self.wait, self.count);
-        client::run(&session::Plan { library, target, size, poll, count, interval }, report)
+        client::run(&connect::Plan { library, target, size, poll, count, interval }, report)
     }
 }
 

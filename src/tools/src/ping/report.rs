@@ -6,11 +6,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::wire::Operation;
 use super::{Arguments, PORT};
 use crate::print;
 use crate::statistics::{Spread, Times, microseconds, rounded};
 use crate::tool::Outcome;
+use dat_measure::ping::wire::Operation;
 
 #[derive(Debug)]
 pub struct Report {

@@ -2,30 +2,23 @@
 
 use anyhow::Context;
 use dat::sys::*;
-use dat::{Completion, Connection, Cr, Event, Library, Region, event_name};
+use dat::{Connection, Cr, Library, Region, event_name};
+use dat_measure::channel::{Channel, SENDS, buffer};
+use dat_measure::interrupt::Interrupt;
+use dat_measure::node::Node;
+use dat_measure::ping::responder::{Client, Occurrence, Ping, respond};
+use dat_measure::ping::wire::{Area, Head, Hello};
+use dat_measure::stop::Stop;
 use serde_json::json;
 
-use super::wire::{self, Area, From, Head, Hello, Operation};
 use super::{Arguments, EVENTS, PORT, RECEIVES, check_size};
-use crate::interrupt::Interrupt;
-use crate::peer::channel::{SENDS, buffer};
-use crate::peer::{Channel, Done, Message, Node, Stop, max_memory};
+use crate::peer::max_memory;
 use crate::print;
-use crate::tool::Outcome;
+use crate::tool::{Outcome, open_adapter};
 
 const MAX_CLIENTS: usize = 64;
 /// Maximum bytes of a message from a program other than dat-ping.
 const FOREIGN_MESSAGE: usize = 16 * 1024;
-
-struct Client {
-    name: String,
-    // Declared before `ping`, because endpoints must be freed before the memory of their transfers.
-    channels: Vec<Channel>,
-    /// `None` for a program other than dat-ping.
-    ping: Option<Ping>,
-    transfers: u64,
-    wrong: u64,
-}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
@@ -50,11 +43,6 @@ fn memory_for(size: u32) -> u64 {
     Area::ALL * u64::from(size) + 2 * (RECEIVES + SENDS) as u64 * buffer
 }
 
-struct Ping {
-    hello: Hello,
-    memory: Region,
-}
-
 struct Server<'a> {
     arguments: &'a Arguments,
     clients: Vec<Client>,
@@ -66,7 +54,7 @@ struct Server<'a> {
 
 pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let adapter = arguments.name.as_deref().unwrap_or_default();
-    let node = Node::open(library, adapter, EVENTS * MAX_CLIENTS)?;
+    let node = Node::new(&open_adapter(library, adapter)?, EVENTS * MAX_CLIENTS)?;
     let psp = node.listen(arguments.peer.listen_on(PORT))?;
     let mut server = Server { arguments, clients: Vec::new(), past: Totals::default(), node };
     if arguments.peer.announce {
@@ -79,14 +67,12 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
         format!("dat-ping {adapter}{at}: waiting for clients on qualifier {}", psp.qualifier),
     )?;
     while arguments.count.is_none_or(|count| server.past.clients < count) {
-        let polls = |client: &Client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls);
-        match server.node.next(None, interrupt, server.clients.iter().any(polls)) {
-            Ok(Some(Event::Request(request))) => server.admit(request).unwrap_or_else(|error| {
+        match respond(&server.node, &mut server.clients, interrupt) {
+            Ok(Occurrence::Request(request)) => server.admit(request).unwrap_or_else(|error| {
                 print::complain(format_args!("dat-ping: cannot admit a client: {error:#}"));
             }),
-            Ok(Some(Event::Completion(completion))) => server.completion(&completion)?,
-            Ok(Some(Event::Connection(event))) => server.connection(&event)?,
-            Ok(Some(Event::Other) | None) => {}
+            Ok(Occurrence::Connection(event)) => server.connection(&event)?,
+            Ok(Occurrence::Failed(index, error)) => server.gone(index, &error.to_string())?,
             Err(Stop::Interrupted) => break,
             Err(error) => return Err(error.into()),
         }
@@ -145,21 +131,6 @@ impl Server<'_> {
         Ok(())
     }
 
-    fn completion(&mut self, completion: &Completion) -> anyhow::Result<()> {
-        for index in 0..self.clients.len() {
-            let client = &mut self.clients[index];
-            for place in 0..client.channels.len() {
-                let result = match client.channels[place].done(completion) {
-                    Ok(Done::Other) => continue,
-                    Ok(Done::Message(message)) => client.respond(place, message),
-                    other => other.map(drop),
-                };
-                return result.or_else(|error| self.gone(index, &error.to_string()));
-            }
-        }
-        Ok(())
-    }
-
     fn connection(&mut self, event: &Connection) -> anyhow::Result<()> {
         let has = |client: &Client| client.channels.iter().position(|channel| channel.ep.id() == event.ep);
         let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return Ok(()) };
@@ -212,51 +183,6 @@ impl Server<'_> {
             (_, true) => print::line(value),
             (_, false) => print::line(text),
         }
-    }
-}
-
-impl Client {
-    /// Checks the bytes of a message, or of the RDMA write before it, and responds.
-    fn respond(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
-        let channel = &mut self.channels[place];
-        let (Some(head), Some(Ping { hello, memory })) = (Head::of(channel, message), &self.ping) else {
-            // A program other than dat-ping gets no response.
-            self.transfers += 1;
-            return channel.give_back(message);
-        };
-        let Head { operation, round, .. } = head;
-        let bytes = |operation, from| wire::bytes(round, operation, from);
-        let size = hello.size as usize;
-        let wrong = match operation {
-            Operation::Send | Operation::Srq => {
-                let wrong = wire::first_wrong(channel, message, bytes(operation, From::Client), size);
-                // Post the receive first: after the response, the client may send the next message.
-                channel.give_back(message)?;
-                Head { wrong, ..head }.send(channel, Some((bytes(operation, From::Server), size)))?;
-                wrong
-            }
-            Operation::Write => {
-                let landing = Area::Landing as usize * size;
-                memory.sync_rdma_write(landing, size)?;
-                let wrong = bytes(operation, From::Client).first_difference(memory, landing, size);
-                channel.give_back(message)?;
-                // The next operation of the client reads these bytes.
-                let readable = Area::Readable as usize * size;
-                bytes(Operation::Read, From::Server).write(memory, readable, size);
-                memory.sync_rdma_read(readable, size)?;
-                let source = Area::Source as usize * size;
-                bytes(operation, From::Server).write(memory, source, size);
-                let (segment, remote) = (memory.segment(source, size), hello.area(Area::Landing));
-                channel.ep.post_rdma_write(segment, remote, channel.rdma_cookie(0))?;
-                let wrong = wrong.map(|place| place as u32);
-                Head { wrong, ..head }.send(channel, None)?;
-                wrong
-            }
-            Operation::Read => anyhow::bail!("the client sent a message for an RDMA read"),
-        };
-        self.transfers += 1;
-        self.wrong += u64::from(wrong.is_some());
-        Ok(())
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::{IsTerminal, stdout};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dat_measure::interrupt::Interrupt;
+
 use super::table::{bytes, cells, each_endpoint, totals};
 use super::{Found, collect};
-use crate::interrupt::Interrupt;
 use crate::print::{self, columns};
 use crate::tool::Outcome;
 

@@ -1,5 +1,3 @@
-use clap::ValueEnum;
-
 use super::*;
 
 #[test]
@@ -101,7 +99,7 @@ fn default_limit_exceeds_the_duration() {
 
 #[test]
 fn default_tests() {
-    assert_eq!(Arguments::parse_from(["dat-perf", "shm", "--self"]).test, Test::value_variants());
+    assert_eq!(Arguments::parse_from(["dat-perf", "shm", "--self"]).test, Test::ALL);
     let both = Arguments::parse_from(["dat-perf", "shm", "--self", "--both"]);
     assert_eq!((both.contradiction(), both.test), (None, vec![Test::SendBw, Test::WriteBw, Test::ReadBw]));
     let reverse = Arguments::parse_from(["dat-perf", "shm", "--self", "-R"]);

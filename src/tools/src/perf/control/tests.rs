@@ -1,6 +1,7 @@
+use dat_measure::perf::plan::MAX_THREADS;
+use dat_measure::testing::PLAN;
+
 use super::*;
-use crate::perf::plan::MAX_THREADS;
-use crate::perf::plan::tests::PLAN;
 
 #[test]
 fn converts_messages() {

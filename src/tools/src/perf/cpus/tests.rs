@@ -1,5 +1,6 @@
+use dat_measure::testing::PLAN;
+
 use super::*;
-use crate::perf::plan::tests::PLAN;
 
 #[test]
 fn names_a_missing_cpu() {

@@ -1,5 +1,6 @@
+use dat_measure::testing::PLAN;
+
 use super::*;
-use crate::perf::plan::tests::PLAN;
 
 /// Performs all turns with a fixed time per transfer, and returns the transfers of the warm-up and of the measured
 /// turns.

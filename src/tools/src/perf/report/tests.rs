@@ -1,5 +1,6 @@
+use dat_measure::testing::PLAN;
+
 use super::*;
-use crate::perf::plan::tests::PLAN;
 use crate::perf::result::Class;
 
 /// Returns a row with made-up numbers.

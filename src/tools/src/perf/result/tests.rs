@@ -1,9 +1,10 @@
 use std::time::Instant;
 
-use super::*;
-use crate::perf::plan::{self, Test};
+use dat_measure::testing;
 
-const PLAN: Plan = Plan { test: Test::SendLat, size: 1_000, pause: 0, ..plan::tests::PLAN };
+use super::*;
+
+const PLAN: Plan = Plan { test: Test::SendLat, size: 1_000, pause: 0, ..testing::PLAN };
 
 fn used(seconds: u64) -> Usage {
     Usage { elapsed: Duration::from_secs(4), processor: Duration::from_secs(seconds) }

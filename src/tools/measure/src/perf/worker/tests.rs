@@ -1,6 +1,6 @@
 use super::*;
-use crate::perf::plan::tests::PLAN;
 use crate::perf::plan::{MAX_CONNECTIONS, MAX_OUTSTANDING, MAX_SIZE, MAX_THREADS, Test};
+use crate::testing::PLAN;
 
 #[test]
 fn receivers_have_more_buffers_than_are_outstanding() {

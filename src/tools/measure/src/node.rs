@@ -4,20 +4,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dat::sys::DAT_EVD_CR_FLAG;
-use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Psp, Pz};
+use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Psp, Pz};
 
-use super::Stop;
 use crate::interrupt::Interrupt;
-use crate::tool::open_adapter;
+use crate::stop::Stop;
 
 /// An adapter, dispatchers that all its endpoints share, and the notification object of all dispatchers.
 pub struct Node {
+    /// The attributes of the adapter.
     pub attributes: Attributes,
+    /// The protection zone of all endpoints.
     pub pz: Pz,
     /// The dispatchers of all endpoints.
     pub evds: Evds,
     requests: Evd,
     cno: Cno,
+    /// The adapter.
     pub ia: Ia,
 }
 
@@ -27,10 +29,6 @@ const MAX_SLEEP: Duration = Duration::from_millis(200);
 const POLLS: u32 = 64;
 
 impl Node {
-    pub fn open(library: Library, name: &str, events: usize) -> Result<Self> {
-        Self::new(&open_adapter(library, name)?, events)
-    }
-
     /// Creates the objects of an open adapter, with up to `events` queued events of each kind.
     pub fn new(ia: &Ia, events: usize) -> Result<Self> {
         let attributes = ia.attributes()?;
@@ -41,6 +39,7 @@ impl Node {
         Ok(Self { attributes, pz: Pz::new(ia)?, evds, requests, cno, ia: ia.clone() })
     }
 
+    /// Returns whether the adapter supports shared receive queues.
     pub fn has_srq(&self) -> bool {
         self.attributes.provider.srq_supported && self.attributes.ia.max_srqs > 0
     }

@@ -14,12 +14,14 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Returns the byte at `place`.
     #[inline(always)]
     pub fn at(self, place: usize) -> u8 {
         let seed = self.lane.wrapping_mul(101).wrapping_add((self.number as usize).wrapping_mul(31));
         (place * 7 + (place >> 8)).wrapping_add(seed) as u8
     }
 
+    /// Writes `length` bytes of the pattern at `offset` of a region.
     pub fn write(self, region: &Region, offset: usize, length: usize) {
         let mut bytes = [0; STEP];
         for from in (0..length).step_by(STEP) {

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use dat::Remote;
 
-use crate::peer::{Channel, Message, Pattern};
+use crate::channel::{Channel, Message};
+use crate::pattern::Pattern;
 
 const MAGIC: [u8; 8] = *b"dat-ping";
 const VERSION: u8 = 1;
@@ -17,6 +18,7 @@ pub struct Hello {
     pub polls: bool,
     /// Number of the client's connection: 0 or 1.
     pub channel: u8,
+    /// Bytes of a transfer.
     pub size: u32,
     /// A random number, the same on both connections of a client.
     pub session: u64,
@@ -25,6 +27,7 @@ pub struct Hello {
 }
 
 impl Hello {
+    /// Returns the private data.
     pub fn to_bytes(self) -> Vec<u8> {
         let Remote { context, address, .. } = self.memory;
         let head = [VERSION, self.channel, self.shared.into(), self.polls.into()];
@@ -46,6 +49,7 @@ impl Hello {
         (magic == MAGIC && version == VERSION && channel < 2).then_some(hello)
     }
 
+    /// Returns a part of the memory.
     pub fn area(&self, area: Area) -> Remote {
         let size = u64::from(self.size);
         Remote { address: self.memory.address.wrapping_add(area as u64 * size), length: size, ..self.memory }
@@ -64,9 +68,11 @@ pub enum Area {
 }
 
 impl Area {
+    /// Number of areas.
     pub const ALL: u64 = 3;
 }
 
+/// An operation of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
@@ -81,8 +87,10 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// All operations, in the order of a round.
     pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::Read, Self::Srq];
 
+    /// Returns the name in the output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -93,15 +101,21 @@ impl Operation {
     }
 }
 
+/// The side that sends a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
+    /// The client.
     Client,
+    /// The server.
     Server,
 }
 
+/// The first bytes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
+    /// The operation that the message belongs to.
     pub operation: Operation,
+    /// Number of the round, from 1.
     pub round: u64,
     /// In a response: index of the first wrong byte that the server received. `None` if all were right, and in
     /// requests.
@@ -112,6 +126,7 @@ impl Head {
     /// Length in bytes. The bytes of the transfer follow the head.
     pub const LENGTH: usize = 16;
 
+    /// Returns the bytes of the head.
     pub fn to_bytes(self) -> Vec<u8> {
         let kind = [self.operation as u8, self.wrong.is_some().into(), 0, 0];
         [&kind[..], &self.wrong.unwrap_or(0).to_be_bytes(), &self.round.to_be_bytes()].concat()
@@ -166,6 +181,7 @@ pub fn first_wrong(channel: &Channel, message: Message, wanted: Pattern, size: u
     wanted.first_difference(region, place + Head::LENGTH, size).map(|place| place as u32)
 }
 
+/// Returns the bytes of a transfer.
 pub fn bytes(round: u64, operation: Operation, from: From) -> Pattern {
     Pattern { lane: 0, number: round.wrapping_mul(8) + operation as u64 * 2 + from as u64 }
 }

@@ -35,6 +35,7 @@ impl Interrupt {
         thread::Builder::new().spawn(wait).map(drop)
     }
 
+    /// Returns whether the end is requested.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

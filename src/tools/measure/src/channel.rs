@@ -6,11 +6,14 @@ use anyhow::{Result, bail};
 use dat::sys::{DAT_DTO_ERR_FLUSHED, DAT_DTO_SUCCESS, DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_LOCAL_WRITE_FLAG};
 use dat::{Completion, Ep, Region, Srq, status_name};
 
-use super::Node;
+use crate::node::Node;
 
+/// Maximum outstanding messages of a channel.
 pub const SENDS: usize = 4;
 
+/// A connection with buffers for messages.
 pub struct Channel {
+    /// The endpoint.
     pub ep: Ep,
     srq: Option<Srq>,
     receives: Region,
@@ -21,9 +24,12 @@ pub struct Channel {
     serial: u32,
 }
 
+/// The meaning of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
+    /// A received message.
     Message(Message),
+    /// A sent message.
     Send,
     /// The RDMA operation whose cookie has this number; see [`Channel::rdma_cookie`].
     Rdma(usize),
@@ -35,6 +41,7 @@ pub enum Done {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     buffer: usize,
+    /// Number of bytes.
     pub length: u64,
 }
 
@@ -65,6 +72,7 @@ impl Channel {
         Ok(channel)
     }
 
+    /// Returns the cookie of an RDMA operation with this number.
     pub fn rdma_cookie(&self, number: usize) -> u64 {
         self.cookie(RDMA, number)
     }
@@ -103,14 +111,17 @@ impl Channel {
         Ok(())
     }
 
+    /// Returns whether a message is outstanding.
     pub fn is_sending(&self) -> bool {
         self.sending.contains(&true)
     }
 
+    /// Returns the region and the offset of a received message.
     pub fn received(&self, message: Message) -> (&Region, usize) {
         (&self.receives, message.buffer * self.buffer)
     }
 
+    /// Posts the buffer of a received message again.
     pub fn give_back(&self, message: Message) -> Result<()> {
         self.post(message.buffer)
     }

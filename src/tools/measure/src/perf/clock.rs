@@ -49,6 +49,7 @@ fn clock_and_ticks() -> (Instant, u64) {
     (closest.1, closest.2)
 }
 
+/// Spins for a time.
 pub fn pause(microseconds: u32) {
     let end = ticks() + (f64::from(microseconds) * 1e3 / nanoseconds_of_tick()) as u64;
     while ticks() < end {
@@ -59,7 +60,9 @@ pub fn pause(microseconds: u32) {
 /// Elapsed time, and the CPU time of all threads of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
+    /// Elapsed time.
     pub elapsed: Duration,
+    /// CPU time.
     pub processor: Duration,
 }
 
@@ -69,6 +72,7 @@ impl Usage {
         Self { elapsed: duration_of(ClockId::Monotonic), processor: duration_of(ClockId::ProcessCPUTime) }
     }
 
+    /// Adds the usage after `before`.
     pub fn add_since(&mut self, before: Self) {
         let more = Self::until_now().since(before);
         self.elapsed += more.elapsed;
@@ -83,6 +87,7 @@ impl Usage {
         }
     }
 
+    /// Returns the CPU time in percent of the elapsed time. It exceeds 100 if several threads run.
     pub fn percent(self) -> f64 {
         if self.elapsed.is_zero() { 0.0 } else { self.processor.as_secs_f64() / self.elapsed.as_secs_f64() * 100.0 }
     }
@@ -96,6 +101,7 @@ fn duration_of(clock: ClockId) -> Duration {
 pub const MAX_STEPS: usize = 1 << 15;
 const DIGITS: u8 = 3;
 
+/// The times of a thread's transfers: one step for each transfer, or for each round trip.
 #[derive(Debug)]
 pub struct Steps {
     /// Durations of the steps of this turn, in ticks.
@@ -103,19 +109,24 @@ pub struct Steps {
     count: usize,
     last: u64,
     began: Instant,
+    /// The times of all ended turns.
     pub measured: Measured,
 }
 
+/// The measured times of a thread.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Start and duration of each turn.
     pub turns: Vec<(Instant, Duration)>,
     /// Durations of all steps, in ticks.
     pub ticks: Histogram<u64>,
+    /// Nanoseconds of a tick.
     pub tick: f64,
 }
 
 impl Steps {
+    /// Creates steps without times. May measure the counter for 5 ms.
+    #[expect(clippy::new_without_default, reason = "a default value does not take 5 ms")]
     pub fn new() -> Self {
         // Write the memory now, to avoid page faults in a turn.
         let ticks_of_turn = vec![u64::MAX; MAX_STEPS].into_boxed_slice();
@@ -123,12 +134,14 @@ impl Steps {
         Self { ticks: ticks_of_turn, count: 0, last: ticks(), began: Instant::now(), measured }
     }
 
+    /// Starts a turn.
     pub fn start(&mut self) {
         self.count = 0;
         self.began = Instant::now();
         self.last = ticks();
     }
 
+    /// Adds a step, which ends now.
     #[inline(always)]
     pub fn step(&mut self) {
         let now = ticks();
@@ -162,6 +175,7 @@ impl Steps {
     }
 }
 
+/// Creates a histogram of times in ticks.
 pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(1, u64::MAX, DIGITS).expect("the bounds are in order")
 }

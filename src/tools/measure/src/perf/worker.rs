@@ -6,20 +6,20 @@ use std::time::Duration;
 use anyhow::{anyhow, bail, ensure};
 use dat::sys::*;
 use dat::{
-    Attributes, Completion, Ep, EpId, Evd, Evds, Event, IaAttributes, Pz, Region, Segment, Srq, event_name, status_name,
+    Attributes, Completion, Ep, EpId, Evd, Evds, Event, IaAttributes, Pz, Region, Remote, Segment, Srq, event_name,
+    status_name,
 };
 
-use super::control::{GONE, Memory, remote};
-use super::limit::Limit;
+use super::limit::{GONE, Limit};
 use super::plan::{Plan, Transfer};
 use super::stream;
-use crate::peer::Pattern;
+use crate::pattern::Pattern;
 
 const PAGE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
 /// Receive buffers for empty messages, each of which returns a quarter of the credits.
-pub const CREDIT_BUFFERS: usize = 8;
+pub(crate) const CREDIT_BUFFERS: usize = 8;
 /// Unsuccessful polls before a thread yields.
 const POLLS: u32 = 1 << 12;
 /// Polls before a yield if threads outnumber CPUs: an event needs another thread to run.
@@ -28,6 +28,15 @@ const CROWDED_POLLS: u32 = 8;
 const YIELDS: u32 = 1 << 8;
 /// Interval at which a thread that sleeps until an event checks that the measurement continues.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// How often a target of RDMA reads its memory, or polls its dispatcher, between two checks for the next turn. A check
+/// polls the adapter. Over shm, the initiator of a transfer waits for a target that polls every 5 us, so this many
+/// reads of memory take longer.
+const READS_PER_CHECK: usize = 100_000;
+/// [`READS_PER_CHECK`] if threads outnumber CPUs.
+const CROWDED_READS_PER_CHECK: usize = 100;
+
+/// The peer's memory for the RDMA operations of a thread: RMR context, address, and bytes from one buffer to the next.
+pub type Memory = (u32, u64, u64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
@@ -72,7 +81,7 @@ fn receives(plan: &Plan, depth: usize) -> usize {
 }
 
 /// Registered memory with consecutive buffers, or with one buffer for all transfers.
-pub struct Buffers {
+pub(crate) struct Buffers {
     region: Region,
     layout: Layout,
 }
@@ -94,28 +103,28 @@ impl Buffers {
 
     /// Returns the byte of the first buffer at `offset`, which the peer may be writing.
     #[inline(always)]
-    pub fn load(&self, offset: usize) -> u8 {
+    pub(crate) fn load(&self, offset: usize) -> u8 {
         self.region.load(offset)
     }
 
     /// Writes a number to the end of a transfer in the first buffer. Consecutive numbers differ in the last byte.
     #[inline(always)]
-    pub fn set_end(&self, size: usize, number: u64) {
+    pub(crate) fn set_end(&self, size: usize, number: u64) {
         let bytes = number.to_be_bytes();
         self.region.write(size - size.min(8), &bytes[8 - size.min(8)..]);
     }
 
-    pub fn fill(&self, slot: usize, size: usize, lane: usize, number: u64) {
+    pub(crate) fn fill(&self, slot: usize, size: usize, lane: usize, number: u64) {
         Pattern { lane, number }.write(&self.region, slot * self.layout.step, size);
     }
 
-    pub fn clear(&self, slot: usize, size: usize) {
+    pub(crate) fn clear(&self, slot: usize, size: usize) {
         for from in (0..size).step_by(PAGE) {
             self.region.write(slot * self.layout.step + from, &[0; PAGE][..PAGE.min(size - from)]);
         }
     }
 
-    pub fn check(&self, slot: usize, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
+    pub(crate) fn check(&self, slot: usize, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         match (Pattern { lane, number }).first_difference(&self.region, slot * self.layout.step, size) {
             None => Ok(()),
             Some(at) => bail!("connection {lane}, transfer {number}: byte {at} is wrong"),
@@ -123,7 +132,7 @@ impl Buffers {
     }
 
     /// Checks a transfer in the first buffer, whose end the peer wrote with [`set_end`](Self::set_end).
-    pub fn check_with_end(&self, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
+    pub(crate) fn check_with_end(&self, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         let (end, wanted) = (size.min(8), number.to_be_bytes());
         self.check(0, size - end, lane, number)?;
         let mut found = [0; 8];
@@ -134,40 +143,44 @@ impl Buffers {
 }
 
 #[inline(always)]
-pub fn slot(done: &Completion) -> usize {
+pub(crate) fn slot(done: &Completion) -> usize {
     (done.cookie & 0xffff_ffff) as usize
 }
 
 #[inline(always)]
-pub fn posted_for(done: &Completion) -> usize {
+pub(crate) fn posted_for(done: &Completion) -> usize {
     (done.cookie >> 32) as usize
 }
 
 /// The objects of one thread. Endpoints are freed first, then the objects that they use.
 pub struct Worker {
+    /// The measurement.
     pub plan: Plan,
     /// See [`Plan::is_initiator`].
     pub initiator: bool,
+    /// The endpoints of the connections.
     pub eps: Vec<Ep>,
-    pub shared: Option<Srq>,
-    pub evds: Evds,
+    pub(crate) shared: Option<Srq>,
+    evds: Evds,
     /// The source of sends and writes, and the target of reads.
-    pub out: Buffers,
+    pub(crate) out: Buffers,
     /// The target of receives, and of the peer's RDMA operations.
-    pub into: Buffers,
+    pub(crate) into: Buffers,
+    /// The peer's memory, from its [`Worker::offer`].
     pub target: Memory,
     /// Receive buffers of a connection, or in the shared receive queue.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// Maximum outstanding RDMA reads of a connection.
     reads: usize,
     /// Posted requests without a reaped completion.
-    pub outstanding: usize,
-    pub polls: u32,
+    pub(crate) outstanding: usize,
+    pub(crate) polls: u32,
     yields: Cell<u32>,
     limit: Limit,
 }
 
 impl Worker {
+    /// Creates the objects of a thread, and posts its receives.
     pub fn new(pz: &Pz, adapter: &Attributes, plan: &Plan, initiator: bool, limit: &Limit) -> anyhow::Result<Self> {
         let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
         let connections = plan.connections as usize;
@@ -228,14 +241,15 @@ impl Worker {
     }
 
     #[inline(always)]
-    pub fn next(&self, connection: usize) -> usize {
+    pub(crate) fn next(&self, connection: usize) -> usize {
         if connection + 1 == self.plan.active as usize { 0 } else { connection + 1 }
     }
 
-    pub fn connection_at(&self, number: u64) -> usize {
+    pub(crate) fn connection_at(&self, number: u64) -> usize {
         (number % u64::from(self.plan.active)) as usize
     }
 
+    /// Returns the memory for the peer's RDMA operations.
     pub fn offer(&self) -> Memory {
         let memory = self.into.region.remote(0, self.into.layout.bytes);
         (memory.context, memory.address, self.into.layout.step as u64)
@@ -251,14 +265,37 @@ impl Worker {
         }
     }
 
-    pub fn connection_of(&self, ep: EpId) -> anyhow::Result<usize> {
+    pub(crate) fn connection_of(&self, ep: EpId) -> anyhow::Result<usize> {
         self.eps.iter().position(|own| own.id() == ep).ok_or_else(|| anyhow!("an event of an unknown endpoint"))
+    }
+
+    /// As the target of RDMA, polls the memory that the peer writes, or the dispatcher with --target-polls. Returns when
+    /// the thread must check for the next turn.
+    ///
+    /// The loop over the memory contains only reads, because its duration affects how long the initiator waits.
+    pub fn poll_as_target(&self) {
+        let Plan { size, target_polls, crowded, .. } = self.plan;
+        let reads = if crowded { CROWDED_READS_PER_CHECK } else { READS_PER_CHECK };
+        if target_polls {
+            for _ in 0..reads {
+                // Errors are ignored: the control connection reports the end of the peer.
+                let _ = self.try_receive();
+            }
+        } else {
+            let last = size as usize - 1;
+            for _ in 0..reads {
+                let _ = self.into.load(last);
+            }
+        }
+        if crowded {
+            rustix::thread::sched_yield();
+        }
     }
 
     // ---- The calls whose time is measured ----
 
     #[inline(always)]
-    pub fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
+    pub(crate) fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
         let segment = self.into.segment(slot, self.into.layout.bytes);
         let cookie = (connection as u64) << 32 | slot as u64;
         match &self.shared {
@@ -268,27 +305,27 @@ impl Worker {
     }
 
     #[inline(always)]
-    pub fn post_send(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
+    pub(crate) fn post_send(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.outstanding += 1;
         Ok(self.eps[connection].post_send(self.out.segment(slot, size), slot as u64)?)
     }
 
     #[inline(always)]
-    pub fn post_write(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
+    pub(crate) fn post_write(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.outstanding += 1;
         let (segment, remote) = (self.out.segment(slot, size), remote(self.target, slot, size));
         Ok(self.eps[connection].post_rdma_write(segment, remote, slot as u64)?)
     }
 
     #[inline(always)]
-    pub fn post_read(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
+    pub(crate) fn post_read(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.outstanding += 1;
         let (segment, remote) = (self.out.segment(slot, size), remote(self.target, slot, size));
         Ok(self.eps[connection].post_rdma_read(segment, remote, slot as u64)?)
     }
 
     #[inline(always)]
-    pub fn try_receive(&self) -> anyhow::Result<Option<Completion>> {
+    pub(crate) fn try_receive(&self) -> anyhow::Result<Option<Completion>> {
         self.evds.recv.dequeue()?.map(|event| self.completion(event)).transpose()
     }
 
@@ -317,7 +354,7 @@ impl Worker {
 
     /// Yields the CPU. Every [`YIELDS`] calls, checks that the measurement continues.
     #[cold]
-    pub fn yield_cpu(&self) -> anyhow::Result<()> {
+    pub(crate) fn yield_cpu(&self) -> anyhow::Result<()> {
         rustix::thread::sched_yield();
         self.yields.set(self.yields.get().wrapping_add(1));
         if self.yields.get() % YIELDS == 0 { self.check() } else { Ok(()) }
@@ -334,17 +371,18 @@ impl Worker {
     }
 
     #[inline(always)]
-    pub fn receive(&self) -> anyhow::Result<Completion> {
+    pub(crate) fn receive(&self) -> anyhow::Result<Completion> {
         self.fetch(&self.evds.recv)
     }
 
     #[inline(always)]
-    pub fn reap(&mut self) -> anyhow::Result<usize> {
+    pub(crate) fn reap(&mut self) -> anyhow::Result<usize> {
         let slot = slot(&self.fetch(&self.evds.request)?);
         self.outstanding -= 1;
         Ok(slot)
     }
 
+    /// Reaps the completions of all posted requests.
     #[inline(always)]
     pub fn reap_all(&mut self) -> anyhow::Result<()> {
         while self.outstanding > 0 {
@@ -372,6 +410,12 @@ impl Worker {
             Err(error) => error,
         }
     }
+}
+
+/// Returns `length` bytes of the peer's buffer `slot`, for an RDMA operation.
+#[inline(always)]
+fn remote((context, address, step): Memory, slot: usize, length: usize) -> Remote {
+    Remote { context, address: address.wrapping_add((slot as u64).wrapping_mul(step)), length: length as u64 }
 }
 
 /// Returns the number of receive buffers of an active connection, or of the shared receive queue: enough that the

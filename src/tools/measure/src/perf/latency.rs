@@ -12,6 +12,7 @@ use super::worker::{Worker, slot};
 /// Number of reads of memory that take about as long as a poll of a dispatcher.
 const LOADS: u32 = 64;
 
+/// Performs the transfers with these numbers, one after the other, and adds a step for each.
 pub fn run(worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     // Numbers start at 1, because unwritten memory looks like the end of transfer 0.
     let numbers = numbers.start + 1..numbers.end + 1;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::perf::plan::tests::PLAN;
+use crate::testing::PLAN;
 
 #[test]
 fn lists_used_buffers() {

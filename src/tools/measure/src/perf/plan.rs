@@ -2,35 +2,55 @@
 
 use std::fmt;
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[value(rename_all = "snake_case")]
+/// What a measurement transfers, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
-    /// Sends back and forth, one after the other
+    /// Sends back and forth, one after the other.
     SendLat,
-    /// RDMA writes back and forth; the target polls its memory
+    /// RDMA writes back and forth; the target polls its memory.
     WriteLat,
-    /// RDMA reads, one after the other
+    /// RDMA reads, one after the other.
     ReadLat,
-    /// Many outstanding sends in one direction
+    /// Many outstanding sends in one direction.
     SendBw,
-    /// Many outstanding RDMA writes
+    /// Many outstanding RDMA writes.
     WriteBw,
-    /// Many outstanding RDMA reads
+    /// Many outstanding RDMA reads.
     ReadBw,
 }
 
+/// A kind of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
+    /// A send, which consumes a receive of the peer.
     Send,
+    /// An RDMA write.
     Write,
+    /// An RDMA read.
     Read,
 }
 
 impl Test {
+    /// All tests, in the order of their results.
+    pub const ALL: [Self; 6] =
+        [Self::SendLat, Self::WriteLat, Self::ReadLat, Self::SendBw, Self::WriteBw, Self::ReadBw];
+
+    /// Returns the name, such as `send_lat`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Test::SendLat => "send_lat",
+            Test::WriteLat => "write_lat",
+            Test::ReadLat => "read_lat",
+            Test::SendBw => "send_bw",
+            Test::WriteBw => "write_bw",
+            Test::ReadBw => "read_bw",
+        }
+    }
+
+    /// Returns the kind of the test's transfers.
     pub fn transfer(self) -> Transfer {
         match self {
             Test::SendLat | Test::SendBw => Transfer::Send,
@@ -52,28 +72,42 @@ impl Test {
 
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.to_possible_value().expect("no test is hidden").get_name())
+        f.write_str(self.name())
     }
 }
 
-/// A measurement. The arguments of the same names describe the fields; counts except `threads` are per thread.
+/// A measurement. The arguments of dat-perf describe the fields; counts except `threads` are per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
+    /// --test
     pub test: Test,
+    /// --size: bytes of a transfer.
     pub size: u64,
+    /// --iterations
     pub iterations: u64,
+    /// --warmup
     pub warmup: u64,
+    /// --outstanding
     pub outstanding: u32,
+    /// --connections
     pub connections: u32,
+    /// --active: the number of connections with transfers.
     pub active: u32,
+    /// --threads
     pub threads: u32,
+    /// --pause, in microseconds.
     pub pause: u32,
+    /// --srq
     pub srq: bool,
+    /// --wait
     pub wait: bool,
+    /// --target-polls
     pub target_polls: bool,
     /// Set to compare the bytes of each transfer, which then has its own buffer.
     pub verify: bool,
+    /// --both
     pub both: bool,
+    /// --reverse
     pub reverse: bool,
     /// Set if both processes are on one host.
     pub near: bool,
@@ -81,10 +115,11 @@ pub struct Plan {
     pub crowded: bool,
 }
 
+/// Maximum threads of a process.
 pub const MAX_THREADS: u32 = 256;
-/// Maximum per thread.
+/// Maximum connections of a thread.
 pub const MAX_CONNECTIONS: u32 = 16_384;
-/// Maximum per thread.
+/// Maximum outstanding transfers of a thread.
 pub const MAX_OUTSTANDING: u32 = 16_384;
 /// Maximum bytes of a transfer.
 pub const MAX_SIZE: u64 = 1 << 31;
@@ -109,6 +144,7 @@ impl Plan {
         is_client != self.reverse
     }
 
+    /// Returns whether all numbers are in range, and no options contradict each other. A peer may send any plan.
     pub fn is_possible(&self) -> bool {
         (1..=MAX_SIZE).contains(&self.size)
             && (1..=MAX_ITERATIONS).contains(&self.iterations)
@@ -124,4 +160,4 @@ impl Plan {
 }
 
 #[cfg(test)]
-pub mod tests;
+mod tests;

@@ -1,25 +1,5 @@
 use super::*;
-
-/// Returns a plan whose numbers all differ.
-pub const PLAN: Plan = Plan {
-    test: Test::WriteBw,
-    size: 1 << 20,
-    iterations: 500,
-    warmup: 51,
-    outstanding: 64,
-    connections: 1_000,
-    active: 3,
-    threads: 2,
-    pause: 50,
-    srq: true,
-    wait: false,
-    target_polls: false,
-    verify: true,
-    both: false,
-    reverse: false,
-    near: true,
-    crowded: false,
-};
+use crate::testing::PLAN;
 
 #[test]
 fn rejects_numbers_out_of_range() {

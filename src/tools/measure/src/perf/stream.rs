@@ -21,13 +21,16 @@ struct Lane {
     credits: usize,
 }
 
+/// A thread's part in the transfers.
 pub enum Part {
+    /// Sends and receives.
     Messages(Messages),
-    /// The number of the next transfer on each connection.
+    /// RDMA: the number of the next transfer on each connection.
     Rdma(Vec<u64>),
 }
 
 impl Part {
+    /// Returns the part of a thread before its first transfer.
     pub fn of(worker: &Worker) -> Self {
         let active = worker.plan.active as usize;
         if worker.plan.test.transfer() != Transfer::Send {
@@ -48,6 +51,7 @@ impl Part {
         }
     }
 
+    /// Performs the transfers with these numbers, and adds a step for each.
     pub fn run(&mut self, worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
         match self {
             Part::Messages(messages) => messages.exchange(worker, numbers, steps),
@@ -240,7 +244,7 @@ fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
 }
 
 /// With --verify, writes the bytes that the peer reads.
-pub fn fill_readable(worker: &Worker) {
+pub(crate) fn fill_readable(worker: &Worker) {
     let Plan { test, size, outstanding, active, verify, .. } = worker.plan;
     if verify && test.transfer() == Transfer::Read {
         // Reads of a latency test share one buffer.
