@@ -11,6 +11,7 @@
 
 pub mod copies;
 mod packet;
+#[cfg(feature = "server")]
 mod server;
 pub mod socket;
 
@@ -29,6 +30,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use packet::{ADAPTER, END, ENDPOINTS, LINKS, MAX_DETAILS, MAX_PACKET, QUEUES, STREAMS};
 pub use packet::{AGAIN, ASK, Adapter, Counts, Endpoint, EndpointLinks, Field, MAX_BYTES, Queue};
+#[cfg(feature = "server")]
 pub use server::{Beacon, Census, Copies};
 use socket::Socket;
 
@@ -72,6 +74,7 @@ fn is_pid_and_random(text: &str) -> bool {
     text.split_once('-').is_some_and(|(pid, random)| digits(pid) && is_hex16(random))
 }
 
+#[cfg(any(test, feature = "server"))]
 fn beacon_name() -> String {
     format!("{BEACON}{}-{:016x}", std::process::id(), random())
 }
