@@ -118,11 +118,18 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// Disables cancellation, which would leave locks locked and unwind frames with destructors. Queries and frees need no
 /// admission: [`host::memory`] reserves memory for them.
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+    let (mut body, mut answer) = (Some(body), Err(PANICKED));
+    framed::<F>(&mut || answer = body.take().map_or(Err(PANICKED), |body| body()));
+    code::<F>(answer)
+}
+
+/// The part of [`slow`] that exists once, not in each slot. Returns also after a panic in `body`.
+#[inline(never)]
+fn framed<F: Provider>(body: &mut dyn FnMut()) {
     let before = cancel::forbid();
     fork::finish(F::domain());
-    let code = code::<F>(isolate(body).unwrap_or(Err(PANICKED)));
+    let _ = isolate(body);
     cancel::restore(before);
-    code
 }
 
 /// Runs the extended operation `name` on the object with this handle like [`slow`], and logs it.

@@ -58,7 +58,8 @@ impl<T: Transport> Domain<T> {
         self.arena.enter(Handle(handle.addr()))
     }
 
-    /// Returns the live object of this type and handle.
+    /// Returns the live object of this type and handle. Most slots call this, so it is not inlined.
+    #[inline(never)]
     pub fn get<O: Object>(&self, handle: DAT_HANDLE) -> Option<Arc<O>> {
         self.cell(handle)?.get()
     }
