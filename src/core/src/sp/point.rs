@@ -179,16 +179,18 @@ impl<T: Transport> ServicePoint<T> {
         cr.take().map_or(Ok(()), Err)
     }
 
-    /// Reserves the endpoint of a reserved service point again, for whose request resources were exhausted.
+    /// Reopens a reserved service point, and reserves its endpoint, after resources for a request were exhausted.
     #[cold]
     fn reserve_again(&self) {
         let Provision::Reserved(ep) = &self.provision else { return };
-        if ep.shift(Trigger::Reserve, 0).is_err() {
+        let listens = |state: &PointState<T>| state.evd.is_some() && state.listener.is_some();
+        if !listens(&self.state.lock()) || ep.shift(Trigger::Reserve, 0).is_err() {
+            self.close();
             return;
         }
         let mut state = self.state.lock();
-        // `shut` releases the endpoint only of an open service point.
-        state.open = state.evd.is_some() && state.listener.is_some();
+        state.open = listens(&state);
+        // A concurrent `shut` releases the endpoint only of an open service point.
         if !state.open {
             drop(state);
             let _ = ep.shift(Trigger::Release, 0);
