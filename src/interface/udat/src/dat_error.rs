@@ -125,7 +125,7 @@ pub const fn DAT_IS_WARNING(status: DAT_RETURN) -> DAT_RETURN {
 
 /// Returns the type of a return code, without class and subtype.
 #[must_use]
-#[inline]
+#[inline] // Each empty poll of a tool calls it.
 pub const fn DAT_GET_TYPE(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_TYPE_MASK
 }

@@ -5,7 +5,7 @@
 //!
 //! | line | replaced by |
 //! |---|---|
-//! | `@module NAME` | the items of the module in the common crate and in the version's crate; what the template defines is left out |
+//! | `@module NAME` | the items of the module in both crates, except those for which the template has a `#define` |
 //! | `@calls LEVEL` | the prototypes of the calls of a [level](functions::level) |
 //! | `@slots LEVEL` | the types of their slots |
 //! | `@table` | the structure of the provider table |
@@ -29,16 +29,17 @@ use crate::{Derived, Result};
 /// Returns all headers of `interface`.
 pub fn all(root: &Path, interface: &Interface, calls: &[Call]) -> Result<Vec<Derived>> {
     let sources = source::Sources::read(root, interface)?;
+    let templates = |source: &str| fs::read_dir(root.join(source).join("headers"));
     let mut headers = Vec::new();
-    for crate_path in [COMMON, interface.source] {
-        let Ok(templates) = fs::read_dir(root.join(crate_path).join("headers")) else { continue };
-        for template in templates {
-            let path = template?.path();
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let text = header(&crate::read(&path)?, interface, &sources, calls);
-            let text = text.map_err(|e| format!("{}, {}: {e}", path.display(), interface.version))?;
-            headers.push(Derived { path: format!("include/{}/{name}", interface.include), text });
-        }
+    for template in templates(COMMON)?.chain(templates(interface.source).into_iter().flatten()) {
+        let path = template?.path();
+        // Editors leave copies under other names.
+        let Some(name) = path.to_str().and_then(|path| path.strip_suffix(".in")?.split('/').next_back()) else {
+            continue;
+        };
+        let text = header(&crate::read(&path)?, interface, &sources, calls);
+        let text = text.map_err(|e| format!("{}, {}: {e}", path.display(), interface.version))?;
+        headers.push(Derived { path: format!("include/{}/{name}", interface.include), text });
     }
     Ok(headers)
 }
@@ -70,6 +71,9 @@ fn header(template: &str, interface: &Interface, sources: &source::Sources, call
             _ => return Err(format!("not a directive: {line}").into()),
         };
         text += &section.unwrap_or_default();
+    }
+    if !shown {
+        return Err("@only without @end".into());
     }
     let Interface { version, source, library, include, .. } = interface;
     for (name, value) in [("version", version), ("source", source), ("library", library), ("include", include)] {
