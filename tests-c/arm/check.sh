@@ -113,7 +113,7 @@ cross_cargo()
 }
 
 # The profile for fuzzing is optimised for speed, but has all checks of the debug build. Excluded are crates that need
-# rdma-core for ARM, and tools, which are not part of the libraries.
+# rdma-core for ARM, and the tools with dat-measure, which are not part of the libraries.
 rust_tests()
 {
     rm -rf "$OUT/rust"

@@ -123,7 +123,7 @@ pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     code::<F>(answer)
 }
 
-/// The part of [`slow`] that exists once, not in each slot. Returns also after a panic in `body`.
+/// The part of [`slow`] that exists once for each version, not in each slot. Returns also after a panic in `body`.
 #[inline(never)]
 fn framed<F: Provider>(body: &mut dyn FnMut()) {
     let before = cancel::forbid();

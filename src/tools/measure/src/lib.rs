@@ -9,7 +9,8 @@
 //! | [`interrupt`], [`stop`] | the early end of an exchange |
 //!
 //! The profile `tools` optimises only this crate and `dat`. So a function that runs for each transfer, poll or byte is in
-//! this crate. It is not generic, because dat-tools would compile its own copy.
+//! this crate. If dat-tools calls it in a measured time, it is neither generic nor `#[inline]`, because dat-tools would
+//! compile its own copy.
 //!
 //! The tools print most errors unchanged, so function comments rarely mention errors that callers do not distinguish.
 

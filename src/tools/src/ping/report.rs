@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use dat_measure::ping::wire::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,6 @@ use super::{Arguments, PORT};
 use crate::print;
 use crate::statistics::{Spread, Times, microseconds, rounded};
 use crate::tool::Outcome;
-use dat_measure::ping::wire::Operation;
 
 #[derive(Debug)]
 pub struct Report {

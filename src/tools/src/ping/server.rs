@@ -6,7 +6,7 @@ use dat::{Connection, Cr, Library, Region, event_name};
 use dat_measure::channel::{Channel, SENDS, buffer};
 use dat_measure::interrupt::Interrupt;
 use dat_measure::node::Node;
-use dat_measure::ping::responder::{Client, Occurrence, Ping, respond};
+use dat_measure::ping::responder::{Client, Ping, ServerEvent, respond};
 use dat_measure::ping::wire::{Area, Head, Hello};
 use dat_measure::stop::Stop;
 use serde_json::json;
@@ -68,11 +68,11 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
     )?;
     while arguments.count.is_none_or(|count| server.past.clients < count) {
         match respond(&server.node, &mut server.clients, interrupt) {
-            Ok(Occurrence::Request(request)) => server.admit(request).unwrap_or_else(|error| {
+            Ok(ServerEvent::Request(request)) => server.admit(request).unwrap_or_else(|error| {
                 print::complain(format_args!("dat-ping: cannot admit a client: {error:#}"));
             }),
-            Ok(Occurrence::Connection(event)) => server.connection(&event)?,
-            Ok(Occurrence::Failed(index, error)) => server.gone(index, &error.to_string())?,
+            Ok(ServerEvent::Connection(event)) => server.connection(&event)?,
+            Ok(ServerEvent::Failed(index, error)) => server.gone(index, &error.to_string())?,
             Err(Stop::Interrupted) => break,
             Err(error) => return Err(error.into()),
         }

@@ -49,7 +49,7 @@ fn clock_and_ticks() -> (Instant, u64) {
     (closest.1, closest.2)
 }
 
-/// Spins for a time.
+/// Spins for a time in microseconds.
 pub fn pause(microseconds: u32) {
     let end = ticks() + (f64::from(microseconds) * 1e3 / nanoseconds_of_tick()) as u64;
     while ticks() < end {
@@ -72,14 +72,14 @@ impl Usage {
         Self { elapsed: duration_of(ClockId::Monotonic), processor: duration_of(ClockId::ProcessCPUTime) }
     }
 
-    /// Adds the usage after `before`.
+    /// Adds the usage since `before`.
     pub fn add_since(&mut self, before: Self) {
         let more = Self::until_now().since(before);
         self.elapsed += more.elapsed;
         self.processor += more.processor;
     }
 
-    /// Returns the usage after `before`.
+    /// Returns the usage since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             elapsed: self.elapsed.saturating_sub(before.elapsed),

@@ -43,7 +43,7 @@ impl Limit {
         Self { interrupt: interrupt.clone(), timeout, until, failed: Arc::default() }
     }
 
-    /// Restarts the time limit, and forgets the failure of a thread.
+    /// Restarts the time limit, and clears the failure of a thread.
     pub fn begin(&self) {
         *self.until.lock() = Instant::now() + self.timeout;
         self.failed.store(false, Ordering::Relaxed);

@@ -79,35 +79,35 @@ impl fmt::Display for Test {
 /// A measurement. The arguments of dat-perf describe the fields; counts except `threads` are per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// --test
+    /// What is transferred, and how.
     pub test: Test,
-    /// --size: bytes of a transfer.
+    /// Bytes of a transfer.
     pub size: u64,
-    /// --iterations
+    /// Transfers that are measured.
     pub iterations: u64,
-    /// --warmup
+    /// Transfers before those that are measured.
     pub warmup: u64,
-    /// --outstanding
+    /// Maximum outstanding transfers.
     pub outstanding: u32,
-    /// --connections
+    /// Connections.
     pub connections: u32,
-    /// --active: the number of connections with transfers.
+    /// Connections with transfers.
     pub active: u32,
-    /// --threads
+    /// Threads of each process.
     pub threads: u32,
-    /// --pause, in microseconds.
+    /// Pause before each send of `send_lat`, in microseconds.
     pub pause: u32,
-    /// --srq
+    /// Set to take receive buffers from a shared receive queue.
     pub srq: bool,
-    /// --wait
+    /// Set to sleep until a completion, instead of polling.
     pub wait: bool,
-    /// --target-polls
+    /// Set if the target of RDMA polls an event dispatcher, instead of reading its memory.
     pub target_polls: bool,
     /// Set to compare the bytes of each transfer, which then has its own buffer.
     pub verify: bool,
-    /// --both
+    /// Set if both sides transfer at the same time.
     pub both: bool,
-    /// --reverse
+    /// Set if the server transfers, not the client.
     pub reverse: bool,
     /// Set if both processes are on one host.
     pub near: bool,

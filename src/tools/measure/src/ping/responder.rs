@@ -17,7 +17,7 @@ pub struct Client {
     pub channels: Vec<Channel>,
     /// `None` for a program other than dat-ping.
     pub ping: Option<Ping>,
-    /// Number of responses.
+    /// Number of handled messages.
     pub transfers: u64,
     /// Number of transfers with wrong bytes.
     pub wrong: u64,
@@ -32,7 +32,7 @@ pub struct Ping {
 }
 
 /// An event that is no message.
-pub enum Occurrence {
+pub enum ServerEvent {
     /// A connection request.
     Request(Cr),
     /// A connection is established or has ended.
@@ -42,18 +42,18 @@ pub enum Occurrence {
 }
 
 /// Responds to the messages of all clients until another event. Polls if a client requests this.
-pub fn respond(node: &Node, clients: &mut [Client], interrupt: &Interrupt) -> Result<Occurrence, Stop> {
+pub fn respond(node: &Node, clients: &mut [Client], interrupt: &Interrupt) -> Result<ServerEvent, Stop> {
     let polls = clients.iter().any(|client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls));
     loop {
         match node.next(None, interrupt, polls)? {
-            Some(Event::Request(request)) => return Ok(Occurrence::Request(request)),
-            Some(Event::Connection(event)) => return Ok(Occurrence::Connection(event)),
+            Some(Event::Request(request)) => return Ok(ServerEvent::Request(request)),
+            Some(Event::Connection(event)) => return Ok(ServerEvent::Connection(event)),
             Some(Event::Completion(completion)) => {
                 for (index, client) in clients.iter_mut().enumerate() {
                     match client.complete(&completion) {
                         Ok(false) => {}
                         Ok(true) => break,
-                        Err(error) => return Ok(Occurrence::Failed(index, error)),
+                        Err(error) => return Ok(ServerEvent::Failed(index, error)),
                     }
                 }
             }
