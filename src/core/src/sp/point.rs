@@ -193,7 +193,7 @@ impl<T: Transport> ServicePoint<T> {
         // A concurrent `shut` releases the endpoint only of an open service point.
         if !state.open {
             drop(state);
-            let _ = ep.shift(Trigger::Release, 0);
+            release(ep);
         }
     }
 
@@ -203,6 +203,11 @@ impl<T: Transport> ServicePoint<T> {
         self.ia.conn_stats.note(ConnStat::NoRoom);
         evd.note_rejection();
     }
+}
+
+/// Changes a reserved endpoint back to unconnected.
+pub(super) fn release<T: Transport>(ep: &Endpoint<T>) {
+    let _ = ep.shift(Trigger::Release, 0);
 }
 
 /// The sink for the connection requests of a [`Transport::Listener`].

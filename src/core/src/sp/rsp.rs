@@ -7,7 +7,7 @@ use crate::ep::{Endpoint, Trigger};
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::sp::point::{Provision, ServicePoint};
+use crate::sp::point::{Provision, ServicePoint, release};
 use crate::transport::Transport;
 
 /// A reserved service point, which accepts one request for the endpoint `ep`.
@@ -48,8 +48,4 @@ impl<T: Transport> Rsp<T> {
             release(&self.ep);
         }
     }
-}
-
-fn release<T: Transport>(ep: &Endpoint<T>) {
-    let _ = ep.shift(Trigger::Release, 0);
 }

@@ -314,9 +314,8 @@ pub fn lack_of_memory_leaves_reserved_service_point<T: Transport>(network: &Netw
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).expect("memory");
     let qualifier = psp.point.qualifier();
     psp.free();
-    let mut first = 1;
     let mut refused = 0;
-    loop {
+    for first in 1.. {
         let ends = [adapter.end(), adapter.end(), adapter.end()];
         let rsp = Rsp::create(&adapter.ia, qualifier, &ends[0].ep, &requests).expect("memory");
         let ask = |active: usize, timeout| {
@@ -341,7 +340,6 @@ pub fn lack_of_memory_leaves_reserved_service_point<T: Transport>(network: &Netw
         if calls < first {
             break;
         }
-        first += 1;
     }
     assert!(refused > 0);
 }
