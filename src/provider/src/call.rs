@@ -18,6 +18,7 @@ use std::mem::ManuallyDrop;
 
 use dat_core::Object;
 use dat_core::error::{Arg, Error, Role};
+use dat_core::transport::Transport;
 use dat_udat::{DAT_HANDLE, DAT_QUEUE_EMPTY, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
 use host::cold_path;
@@ -25,7 +26,7 @@ use host::diagnostics::{CALL, RETURN};
 use host::memory::{self, NoMemory};
 use host::thread::isolate;
 
-use crate::{Provider, Version, fork};
+use crate::{Domain, Provider, Version, fork};
 
 /// The cause of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,15 +120,19 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// admission: [`host::memory`] reserves memory for them.
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let (mut body, mut answer) = (Some(body), Err(PANICKED));
-    framed::<F>(&mut || answer = body.take().map_or(Err(PANICKED), |body| body()));
+    framed(F::domain(), &mut || {
+        if let Some(body) = body.take() {
+            answer = body();
+        }
+    });
     code::<F>(answer)
 }
 
-/// The part of [`slow`] that exists once for each version, not in each slot. Returns also after a panic in `body`.
+/// The part of [`slow`] that exists once, not in each slot. Returns also after a panic in `body`.
 #[inline(never)]
-fn framed<F: Provider>(body: &mut dyn FnMut()) {
+fn framed<T: Transport>(domain: &'static Domain<T>, body: &mut dyn FnMut()) {
     let before = cancel::forbid();
-    fork::finish(F::domain());
+    fork::finish(domain);
     let _ = isolate(body);
     cancel::restore(before);
 }
