@@ -33,7 +33,8 @@ pub fn all(root: &Path, interface: &Interface) -> Result<Vec<Call>> {
         }
         Ok(call)
     };
-    entries.map(call).collect()
+    let calls: Vec<Call> = entries.map(call).collect::<Result<_>>()?;
+    if calls.is_empty() { Err(format!("{}: no calls", path.display()).into()) } else { Ok(calls) }
 }
 
 /// Returns the description of a call in the section NAME of its manual page.

@@ -16,17 +16,12 @@ const REGISTRY: &str =
 /// Returns the level of a call: `user` and `registry` for the calls of [`USER`] and [`REGISTRY`], `shared` for those that
 /// the user-level and the kernel-level interface share.
 pub fn level(call: &Call) -> &'static str {
-    let is_in = |list: &str| list.split(' ').any(|name| name == call.name);
-    if is_in(USER) {
-        "user"
-    } else if is_in(REGISTRY) {
-        "registry"
-    } else {
-        "shared"
-    }
+    let has_call = |(_, list): &(&str, &str)| list.split(' ').any(|name| name == call.name);
+    [("user", USER), ("registry", REGISTRY)].into_iter().find(has_call).map_or("shared", |(level, _)| level)
 }
 
 fn of_level<'a>(calls: &'a [Call], wanted: &str) -> impl Iterator<Item = &'a Call> {
+    assert!(["shared", "user", "registry"].contains(&wanted), "no level of calls: {wanted}");
     calls.iter().filter(move |call| level(call) == wanted)
 }
 

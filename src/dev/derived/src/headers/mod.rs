@@ -23,7 +23,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::calls::Call;
-use crate::interface::{COMMON, Interface};
+use crate::interface::{COMMON, INTERFACES, Interface};
 use crate::{Derived, Result};
 
 /// Returns all headers of `interface`.
@@ -57,7 +57,8 @@ fn header(template: &str, interface: &Interface, sources: &source::Sources, call
             continue;
         };
         shown = match directive.strip_prefix("only ") {
-            Some(version) => version == interface.version,
+            Some(version) if INTERFACES.iter().any(|known| known.version == version) => version == interface.version,
+            Some(version) => return Err(format!("no version: {version}").into()),
             None => shown || directive == "end",
         };
         let section = match directive.split_once(' ').unwrap_or((directive, "")) {
@@ -90,3 +91,6 @@ fn defined_names(text: &str) -> HashSet<String> {
         .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
